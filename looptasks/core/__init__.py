@@ -1,0 +1,1 @@
+"""The core decides: values in, values out; no files, processes, clocks or doit."""

@@ -1,0 +1,103 @@
+"""A completion rule: says from the history alone whether a stage is done.
+
+A rule is a function of the loop, its finished iterations and what was seen of the
+project. Packages add their own through the entry-point group `looptasks.completion`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from looptasks.core.iteration import Iteration
+from looptasks.core.pipeline import Loop
+
+
+class Done(NamedTuple):
+    """The rule is satisfied."""
+
+    reason: str
+
+
+class NotYet(NamedTuple):
+    """The rule asks for another iteration."""
+
+    reason: str
+
+
+class Evidence(NamedTuple):
+    """What a rule may know beside the history.
+
+    `checked` is the exit code of `validate` before the first agent, if it was asked.
+    """
+
+    items: tuple[str, ...] = ()
+    checked: int | None = None
+
+
+Answer = Done | NotYet
+Rule = Callable[[Loop, Sequence[Iteration], Evidence], Answer]
+
+
+def fixed_n(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
+    """Stop after N iterations."""
+    del evidence
+    if len(history) >= loop.max_iterations:
+        return Done(f"ran {len(history)} of {loop.max_iterations} iterations")
+    return NotYet(f"{len(history)} of {loop.max_iterations} iterations done")
+
+
+def plateau(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
+    """Stop when the last iterations agree, each on its own, that nothing is left."""
+    del evidence
+    agreed = 0
+    for iteration in reversed(history[-loop.consensus :]):
+        if not says_yes(iteration.parsed.get("plateau", "")):
+            break
+        agreed += 1
+    if agreed >= loop.consensus:
+        return Done(f"{agreed} iterations in a row agree on a plateau")
+    return NotYet(f"{agreed} of {loop.consensus} in a row agree on a plateau")
+
+
+def all_items(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
+    """Stop when each item had its iteration."""
+    del loop
+    left = pending_items(history, evidence.items)
+    if not left:
+        return Done(f"all {len(evidence.items)} items done")
+    return NotYet(f"{len(left)} of {len(evidence.items)} items left, next `{left[0]}`")
+
+
+def validated(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
+    """Stop when the stage's own check passes."""
+    passed = history[-1].valid if history else evidence.checked == 0
+    if passed:
+        return Done(f"`{loop.validate}` passed")
+    if not history:
+        return NotYet(f"`{loop.validate}` has not passed yet")
+    code = (history[-1].validation or {}).get("exit_code")
+    return NotYet(f"`{loop.validate}` failed with exit code {code}")
+
+
+RULES: Mapping[str, Rule] = {
+    "fixed-n": fixed_n,
+    "plateau": plateau,
+    "all-items": all_items,
+    "validated": validated,
+}
+
+
+def says_yes(value: str) -> bool:
+    """Tell whether an agent's word means yes: `true` or `yes`, in any case.
+
+    >>> says_yes(" True "), says_yes("**yes**."), says_yes("true enough")
+    (True, True, False)
+    """
+    return value.strip(" \t\r\n*_`\"'.").lower() in ("true", "yes")
+
+
+def pending_items(
+    history: Sequence[Iteration], items: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the items that no iteration has worked on, in their order."""
+    done = {iteration.item for iteration in history}
+    return tuple(item for item in items if item not in done)

@@ -1,0 +1,150 @@
+"""A pipeline: stages in order, each a loop with inputs. A lone loop is one stage."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from looptasks.core.duration import seconds
+
+
+class Loop(NamedTuple):
+    """A prompt and a rule for when to stop, with every setting resolved.
+
+    `agent` is a name, or `{"command": …}`, or `{"replay": FOLDER}`. Durations are
+    seconds; None means no limit. `max_iterations` 0 means no limit.
+    """
+
+    name: str
+    description: str
+    prompt: str
+    agent: Any
+    model: str
+    completion: str
+    consensus: int
+    min_iterations: int
+    max_iterations: int
+    check_before: bool
+    delay: float
+    timeout: float | None
+    idle_timeout: float | None
+    attempts: int
+    backoff: float
+    output_parse: tuple[tuple[str, str], ...]
+    items: Any
+    validate: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    restart_on: tuple[str, ...]
+    budget_usd: float | None
+    time_limit: float | None
+    on_limit: str
+    perspectives: tuple[str, ...]
+    unsupported: tuple[str, ...] = ()
+
+
+class Stage(NamedTuple):
+    """A loop placed in a pipeline; `inputs` name the stages that it works from."""
+
+    name: str
+    task: str
+    loop: Loop
+    inputs: tuple[str, ...]
+    folder: str
+    digest: str
+
+
+class Pipeline(NamedTuple):
+    """What one entry task runs: `entry` is `loop:NAME` or `pipeline:NAME`."""
+
+    entry: str
+    description: str
+    stages: tuple[Stage, ...]
+
+    def stage(self, name: str) -> Stage | None:
+        """Return the stage of that name, if there is one."""
+        return next((s for s in self.stages if s.name == name), None)
+
+    def upstream(self, name: str) -> frozenset[str]:
+        """Return the names of all stages that `name` rests on, however far."""
+        by_name = {stage.name: stage.inputs for stage in self.stages}
+        found: set[str] = set()
+        todo = list(by_name[name])
+        while todo:
+            current = todo.pop()
+            if current not in found:
+                found.add(current)
+                todo.extend(by_name[current])
+        return frozenset(found)
+
+
+DEFAULTS: Mapping[str, Any] = {
+    "description": "",
+    "agent": "auto",
+    "model": "",
+    "completion": "fixed-n",
+    "consensus": 2,
+    "min_iterations": 1,
+    "max_iterations": 25,
+    "check_before": False,
+    "delay": 0,
+    "timeout": "1h",
+    "idle_timeout": None,
+    "attempts": 3,
+    "backoff": 1,
+    "output_parse": "",
+    "items": None,
+    "validate": "",
+    "reads": (),
+    "writes": (),
+    "restart_on": ("inputs",),
+    "budget_usd": None,
+    "time_limit": None,
+    "on_limit": "stop",
+    "perspectives": (),
+}
+
+# Declared by the contract; each with the values that ask for nothing special.
+_NOT_YET: Mapping[str, tuple[Any, ...]] = {
+    "each": (None,),
+    "isolation": ("shared",),
+    "gate": ("none",),
+    "artifact": (None,),
+}
+
+
+def loop_from(settings: Mapping[str, Any], prompt: str) -> Loop:
+    """Build the loop that checked settings describe, defaults filled in.
+
+    Settings that this version knows but cannot run end up in `unsupported`.
+    """
+    known = {key: settings.get(key, default) for key, default in DEFAULTS.items()}
+    perspectives = tuple(str(entry) for entry in known["perspectives"])
+    if perspectives and "max_iterations" not in settings:
+        known["max_iterations"] = len(perspectives)
+    known |= {
+        "perspectives": perspectives,
+        "delay": seconds(known["delay"]) or 0.0,
+        "backoff": seconds(known["backoff"]) or 0.0,
+        "timeout": seconds(known["timeout"]),
+        "idle_timeout": seconds(known["idle_timeout"]),
+        "time_limit": seconds(known["time_limit"]),
+        "output_parse": parse_pairs(known["output_parse"]),
+        "reads": tuple(known["reads"]),
+        "writes": tuple(known["writes"]),
+        "restart_on": tuple(known["restart_on"]),
+    }
+    known["unsupported"] = tuple(
+        f"{key}: {settings[key]}"
+        for key, plain in _NOT_YET.items()
+        if settings.get(key, plain[0]) not in plain
+    )
+    return Loop(name=settings["name"], prompt=prompt, **known)
+
+
+def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Split `field:MARKER field:MARKER` into its pairs.
+
+    >>> parse_pairs("plateau:PLATEAU reasoning:REASONING")
+    (('plateau', 'PLATEAU'), ('reasoning', 'REASONING'))
+    """
+    parts = (pair.partition(":") for pair in text.split())
+    return tuple((field, marker or field) for field, _, marker in parts)

@@ -1,0 +1,45 @@
+"""A process: what to start, within which limits, and how it ended."""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, Protocol
+
+# Values are NamedTuples: frozen like a dataclass, and ten times cheaper to define,
+# which is what a no-op run spends its time on.
+
+How = Literal["exit", "timeout", "idle", "interrupted", "orphaned", "unstartable"]
+
+
+class Command(NamedTuple):
+    """One program to run, with files for its streams and limits on its time."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    stdin: str
+    stdout: str
+    stderr: str
+    record: str = ""
+    env: Mapping[str, str] = {}
+    timeout: float | None = None
+    idle_timeout: float | None = None
+
+
+class Ended(NamedTuple):
+    """How a process ended; `orphaned` means that its runner died first."""
+
+    how: How
+    exit_code: int | None
+    signal: int | None
+    started_at: str
+    finished_at: str
+    seconds: float
+    detail: str = ""
+
+
+class Processes(Protocol):
+    """Runs commands, and leaves no process behind."""
+
+    def run(self, command: Command) -> Ended:
+        """Run to the end; on an interrupt end the whole tree, then raise."""
+
+    def stop_all(self) -> None:
+        """End every running command; its `run` returns with how=interrupted."""

@@ -1,0 +1,75 @@
+"""Spending: what agents have cost so far. Unknown is counted, never taken as zero."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Spending(NamedTuple):
+    """Money, tokens and time; `unknown` calls told no cost."""
+
+    cost_usd: float = 0.0
+    calls: int = 0
+    unknown: int = 0
+    seconds: float = 0.0
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    untold: int = 0
+
+    def add(
+        self,
+        cost_usd: float | None,
+        tokens: Mapping[str, int] | None,
+        seconds: float,
+        calls: int = 1,
+    ) -> "Spending":
+        """Return the spending after some more agent calls."""
+        told = tokens or {}
+        return Spending(
+            cost_usd=self.cost_usd + (cost_usd or 0.0),
+            calls=self.calls + calls,
+            unknown=self.unknown + (calls if cost_usd is None else 0),
+            seconds=self.seconds + seconds,
+            input=self.input + told.get("input", 0),
+            output=self.output + told.get("output", 0),
+            cached=self.cached + told.get("cached", 0),
+            untold=self.untold + (calls if tokens is None else 0),
+        )
+
+    def plus(self, other: "Spending") -> "Spending":
+        """Return both together."""
+        return Spending(
+            cost_usd=self.cost_usd + other.cost_usd,
+            calls=self.calls + other.calls,
+            unknown=self.unknown + other.unknown,
+            seconds=self.seconds + other.seconds,
+            input=self.input + other.input,
+            output=self.output + other.output,
+            cached=self.cached + other.cached,
+            untold=self.untold + other.untold,
+        )
+
+    @property
+    def cost(self) -> float | None:
+        """The whole cost, or None when any part of it is unknown."""
+        return None if self.unknown or not self.calls else round(self.cost_usd, 6)
+
+    @property
+    def tokens(self) -> dict[str, int] | None:
+        """All tokens, or None when any call did not tell."""
+        if self.untold or not self.calls:
+            return None
+        return {"input": self.input, "output": self.output, "cached": self.cached}
+
+    def spoken(self) -> str:
+        """Say the cost in words.
+
+        >>> Spending().add(0.5, None, 1).add(None, None, 1).spoken()
+        '$0.50 + 1 unknown'
+        """
+        if not self.calls:
+            return "no cost yet"
+        if self.unknown == self.calls:
+            return "cost unknown"
+        rest = f" + {self.unknown} unknown" if self.unknown else ""
+        return f"${self.cost_usd:.2f}{rest}"

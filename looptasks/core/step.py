@@ -1,0 +1,188 @@
+"""A step: what a stage does next, and why. Every decision carries its reason."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from looptasks.core.completion import Done, Evidence, Rule, pending_items
+from looptasks.core.digest import MISSING
+from looptasks.core.iteration import Iteration
+from looptasks.core.pipeline import Loop
+from looptasks.core.record import StageRecord
+from looptasks.core.spending import Spending
+
+Status = Literal["complete", "failed", "waiting", "paused"]
+
+
+class Restart(NamedTuple):
+    """The first iterations up to `keep` stand; the rest is superseded."""
+
+    keep: int
+    reasons: tuple[str, ...]
+
+    @property
+    def reason(self) -> str:
+        """All reasons in one line."""
+        return "; ".join(self.reasons)
+
+
+class Iterate(NamedTuple):
+    """Iteration `number` is due."""
+
+    number: int
+    reason: str
+    item: str = ""
+
+
+class Stop(NamedTuple):
+    """Nothing more is to be run; `fix` says what would change that."""
+
+    status: Status
+    reason: str
+    fix: str = ""
+
+
+Step = Restart | Iterate | Stop
+
+
+class Sight(NamedTuple):
+    """What was seen of the project just before deciding.
+
+    `inputs` and `reads` map names to digests; `known_reads` says how the session left
+    the files in `reads`. `missing` are files of `writes` that do not exist.
+    """
+
+    inputs: Mapping[str, str] = {}
+    reads: Mapping[str, str] = {}
+    known_reads: Mapping[str, str] = {}
+    missing: tuple[str, ...] = ()
+    evidence: Evidence = Evidence()
+    forced: bool = False
+
+
+class Means(NamedTuple):
+    """What a session may still spend, and what people have signalled."""
+
+    spent: Spending = Spending()
+    budget_usd: float | None = None
+    signal: str = ""
+
+
+def first_step(loop: Loop, record: StageRecord, sight: Sight) -> Restart | None:
+    """Say whether finished iterations are stale; asked once per stage and run."""
+    if not record.iterations and not record.failures:
+        return None
+    if sight.forced:
+        return Restart(0, ("asked to run everything again",))
+    reasons = staleness(loop, record, sight)
+    return Restart(0, reasons) if reasons else None
+
+
+def next_step(
+    loop: Loop, record: StageRecord, sight: Sight, means: Means, rule: Rule
+) -> Step:
+    """Decide what the stage does next, from the record and what was seen."""
+    certified = record.certified()
+    if certified < len(record.iterations):
+        return _mend(record, certified)
+    step = completion(loop, record.iterations, sight, rule)
+    if isinstance(step, Iterate):
+        return _held_back(loop, record, means) or step
+    return step
+
+
+def _mend(record: StageRecord, certified: int) -> Step:
+    number = certified + 1
+    if number in record.forgotten:
+        item = record.iterations[certified].item
+        return Iterate(number, record.forgotten[number], item)
+    reason = f"iteration {certified} came out differently"
+    return Restart(certified, (reason,))
+
+
+def completion(
+    loop: Loop, history: Sequence[Iteration], sight: Sight, rule: Rule
+) -> Iterate | Stop:
+    """Ask the rule, and believe it only when targets exist and the check passed."""
+    answer = rule(loop, history, sight.evidence)
+    unmet = _unmet(loop, history, sight)
+    if isinstance(answer, Done) and not unmet:
+        return Stop("complete", answer.reason)
+    reason = unmet if isinstance(answer, Done) else answer.reason
+    if loop.max_iterations and len(history) >= loop.max_iterations:
+        return Stop(
+            "failed",
+            f"reached the limit of {loop.max_iterations} iterations: {reason}",
+            fix=f"max={loop.max_iterations * 2}",
+        )
+    item = next(iter(pending_items(history, sight.evidence.items)), "")
+    return Iterate(len(history) + 1, reason, item)
+
+
+def _unmet(loop: Loop, history: Sequence[Iteration], sight: Sight) -> str:
+    if history and not history[-1].valid:
+        return f"`{loop.validate}` fails"
+    if sight.missing:
+        return "not written: " + ", ".join(f"`{path}`" for path in sight.missing)
+    exact = loop.completion in ("fixed-n", "all-items")
+    if history and not exact and len(history) < loop.min_iterations:
+        return f"{len(history)} of at least {loop.min_iterations} iterations done"
+    return ""
+
+
+def _held_back(loop: Loop, record: StageRecord, means: Means) -> Stop | None:
+    if means.signal:
+        return Stop("paused", means.signal)
+    if over := _over_budget(loop, record, means):
+        return over
+    if loop.time_limit is not None and record.spending.seconds >= loop.time_limit:
+        return Stop("failed", f"the time limit of {loop.time_limit:g} s is used up")
+    return None
+
+
+def _over_budget(loop: Loop, record: StageRecord, means: Means) -> Stop | None:
+    for spent, budget in (
+        (record.spending, loop.budget_usd),
+        (means.spent, means.budget_usd),
+    ):
+        if budget is not None and spent.cost_usd >= budget:
+            reason = f"the budget of ${budget:.2f} is used up ({spent.spoken()})"
+            return Stop("waiting", reason, fix=f"budget={budget * 2:g}")
+    return None
+
+
+def staleness(loop: Loop, record: StageRecord, sight: Sight) -> tuple[str, ...]:
+    """Say which inputs changed since the stage worked from them."""
+    before, now = relevant(loop, record.inputs), relevant(loop, sight.inputs)
+    reasons = _changes("input", before, now)
+    if "inputs" in loop.restart_on and record.iterations:
+        known = {**sight.reads, **sight.known_reads}
+        reasons += _changes("file", known, sight.reads)
+    return reasons
+
+
+def relevant(loop: Loop, inputs: Mapping[str, str]) -> dict[str, str]:
+    """Return the inputs whose change makes finished iterations stale.
+
+    `prompt` and `config` stand for themselves; everything else is an input proper.
+    """
+    return {
+        name: digest
+        for name, digest in inputs.items()
+        if (name if name in ("prompt", "config") else "inputs") in loop.restart_on
+    }
+
+
+def _changes(
+    noun: str, before: Mapping[str, str], now: Mapping[str, str]
+) -> tuple[str, ...]:
+    return tuple(
+        f"{noun} `{name}` {_verb(before.get(name, MISSING), now.get(name, MISSING))}"
+        for name in sorted({*before, *now})
+        if before.get(name, MISSING) != now.get(name, MISSING)
+    )
+
+
+def _verb(before: str, now: str) -> str:
+    if before == MISSING:
+        return "appeared"
+    return "is gone" if now == MISSING else "changed"

@@ -1,0 +1,1 @@
+"""Effects touch the world: one file per technology."""

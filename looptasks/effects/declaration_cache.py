@@ -1,0 +1,58 @@
+"""A declaration cache: checked declarations as JSON, so that a second load parses none.
+
+It is only a shortcut: whatever is wrong with it, the declarations are read again.
+"""
+
+import json
+import os
+from contextlib import suppress
+from typing import Any
+
+from looptasks import __version__
+from looptasks.core.digest import of_bytes, of_value
+from looptasks.effects.declaration_files import unchanged
+from looptasks.effects.files import (
+    make_folder,
+    read_bytes,
+    write_if_changed,
+    write_whole,
+)
+from looptasks.errors import LoopError
+
+FOLDER = os.path.join(".loop", ".cache")
+_SEAL = 64
+
+
+def recall(root: str, entry: str, given: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what was remembered of an entry, if none of its files has changed."""
+    with suppress(OSError, ValueError, LoopError):
+        data = read_bytes(_path(root, entry, given)) or b""
+        seal, body = data[:_SEAL], data[_SEAL + 1 :]
+        if seal.decode() != of_bytes(body):
+            return None
+        record: dict[str, Any] = json.loads(body)
+        if record["version"] == __version__ and unchanged(root, record["files"]):
+            return record
+    return None
+
+
+def remember(
+    root: str, entry: str, given: dict[str, Any], record: dict[str, Any]
+) -> None:
+    """Keep a record for next time, if the disk lets us."""
+    body = json.dumps({**record, "version": __version__}, separators=(",", ":"))
+    data = body.encode()
+    with suppress(OSError, ValueError, LoopError):
+        folder = os.path.join(root, FOLDER)
+        make_folder(folder)
+        write_if_changed(os.path.join(folder, ".gitignore"), b"*\n")
+        sealed = of_bytes(data).encode() + b"\n" + data
+        write_whole(_path(root, entry, given), sealed)
+
+
+def _path(root: str, entry: str, given: dict[str, Any]) -> str:
+    kind, _, name = entry.partition(":")
+    if os.sep in name:
+        raise ValueError(name)
+    suffix = f"-{of_value(given)[:16]}" if given else ""
+    return os.path.join(root, FOLDER, f"{kind}-{name}{suffix}.json")

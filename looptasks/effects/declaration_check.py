@@ -1,0 +1,199 @@
+"""A declaration check: reads the files of an entry, and says what they come to."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from looptasks.core.combination import LIMITS, combination_findings
+from looptasks.core.finding import Finding, Place, errors, finding
+from looptasks.core.lint import (
+    is_inside,
+    lone_findings,
+    name_finding,
+    prompt_findings,
+    value_findings,
+)
+from looptasks.core.settings import layered, settings_digest
+from looptasks.core.vocabulary import Vocabulary
+from looptasks.effects.declaration_files import Available, Snapshot
+from looptasks.effects.entry_point_vocabulary import installed
+from looptasks.effects.schema_check import Checked, check, check_settings
+from looptasks.effects.yaml_text import parse
+from looptasks.errors import DeclarationError
+
+
+class Draft(NamedTuple):
+    """What checking an entry came to; without a record it cannot be run."""
+
+    record: dict[str, Any] | None
+    findings: tuple[Finding, ...]
+
+
+class Desk(NamedTuple):
+    """What a check works with: files, known words, and settings for this run."""
+
+    files: Snapshot
+    words: Vocabulary
+    given: Mapping[str, Any] = {}
+
+
+def desk(root: str, given: Mapping[str, Any]) -> tuple[Desk, tuple[Finding, ...]]:
+    """Set up a check, with those of the given settings that can be."""
+    words = installed()
+    checked = check_settings(given) if given else Checked({}, frozenset(), ())
+    values = value_findings(checked.value, Place(""), words)
+    found = (*checked.findings, *values)
+    return Desk(Snapshot(root), words, checked.value), found
+
+
+class LoopFile(NamedTuple):
+    """A loop's files, read and checked by themselves."""
+
+    place: Place
+    folder: str
+    settings: Mapping[str, Any]
+    refused: frozenset[str]
+    prompt: str
+    findings: tuple[Finding, ...]
+
+
+def read_mapping(
+    files: Snapshot, kind: str, path: str
+) -> tuple[Checked | None, tuple[Finding, ...]]:
+    """Return what a declaration file says, as far as its schema lets it."""
+    letter = kind[0].upper()
+    code = f"{letter}001"
+    try:
+        text = files.text(path)
+        if text is None:
+            what, fix = "there is no such file", f"make it, with `name:` of the {kind}"
+            return None, (finding(code, path, what, fix),)
+        code = f"{letter}002"
+        value = parse(text, path)
+    except DeclarationError as error:
+        return None, (finding(code, error.where, error.what, error.fix),)
+    if not isinstance(value, dict):
+        what = "empty" if value is None else "not a mapping of keys to values"
+        fix = f"begin with `name:` of the {kind}"
+        return None, (finding(f"{letter}003", path, f"the file is {what}", fix),)
+    checked = check(kind, value, path)
+    return checked, checked.findings
+
+
+def read_loop(desk: Desk, found: Available) -> LoopFile:
+    """Read a loop's `loop.yaml` and its prompt."""
+    desk.files.settle_on(found)
+    place = Place(found.path)
+    folder = os.path.dirname(found.path)
+    checked, findings = read_mapping(desk.files, "loop", found.path)
+    if checked is None:
+        return LoopFile(place, folder, {}, frozenset(), "", findings)
+    settings = checked.value
+    prompt, missing = _loop_prompt(desk.files, folder, settings, place)
+    findings += (
+        *_name_findings(settings, place, found.name),
+        *value_findings(settings, place, desk.words),
+        *missing,
+        *prompt_findings(prompt, os.path.join(folder, _prompt_file(settings))),
+    )
+    refused = frozenset(str(path[0]) for path in checked.refused)
+    return LoopFile(place, folder, settings, refused, prompt, findings)
+
+
+def _prompt_file(settings: Mapping[str, Any]) -> str:
+    return str(settings.get("prompt", "prompt.md"))
+
+
+def _loop_prompt(
+    files: Snapshot, folder: str, settings: Mapping[str, Any], place: Place
+) -> tuple[str, tuple[Finding, ...]]:
+    name = _prompt_file(settings)
+    if not is_inside(name):
+        what = f"`prompt` is `{name[:80]}`, which leads out of the loop's folder"
+        fix = "use a path relative to that folder, without `..` and `~`"
+        return "", (finding("L021", place.file, what, fix),)
+    path = os.path.join(folder, name)
+    try:
+        text = files.text(path)
+    except DeclarationError as error:
+        return "", (finding("L009", error.where, error.what, error.fix),)
+    if text is not None and text.strip():
+        return text, ()
+    what = "there is no such prompt" if text is None else "the prompt is empty"
+    return "", (finding("L009", path, what, "write what the agent is to do there"),)
+
+
+def _name_findings(
+    settings: Mapping[str, Any], place: Place, folder: str
+) -> Iterator[Finding]:
+    name = settings.get("name", folder)
+    yield from name_finding(name, place, "L007", "name")
+    if name != folder:
+        yield from name_finding(folder, place, "L007", "folder")
+        what = f"`name` is `{name[:80]}`, but the folder is called `{folder}`"
+        fix = (
+            f"it runs as `loop:{folder}`: write `name: {folder}`, or rename the folder"
+        )
+        yield finding("L008", place.file, what, fix)
+
+
+def loop_draft(desk: Desk, found: Available) -> Draft:
+    """Check a loop as a pipeline of one stage."""
+    loop = read_loop(desk, found)
+    where = os.path.join(loop.folder, _prompt_file(loop.settings))
+    alone = tuple(lone_findings(loop.prompt, where))
+    if errors(loop.findings) and not loop.settings:
+        return Draft(None, loop.findings)
+    effective = layered({"name": found.name, **loop.settings}, desk.given)
+    judged = judge(desk, effective, loop.place, loop, loop.refused)
+    findings = (*loop.findings, *judged, *alone)
+    if errors(findings):
+        return Draft(None, findings)
+    stage = stage_record(found.name, found.entry, effective, loop.prompt)
+    stage |= {"folder": loop.folder, "inputs": []}
+    return Draft(entry_record(desk, found, effective, [stage]), findings)
+
+
+def judge(
+    desk: Desk,
+    effective: Mapping[str, Any],
+    place: Place,
+    loop: LoopFile | None,
+    refused: Iterable[str],
+) -> Iterator[Finding]:
+    """Check effective settings; what is the loop's own fault is said of its file."""
+    own: dict[str, Finding] = {}
+    if loop is not None:
+        found = combination_findings(loop.settings, loop.place.whole, loop.refused)
+        own = {f.code: f for f in found}
+    for f in combination_findings(effective, place.whole, refused):
+        if not (f.code in LIMITS and "max_iterations" in desk.given):
+            yield own.get(f.code, f)
+
+
+def stage_record(
+    name: str, task: str, settings: dict[str, Any], prompt: str
+) -> dict[str, Any]:
+    """Return what is remembered of a stage."""
+    return {
+        "name": name,
+        "task": task,
+        "settings": settings,
+        "prompt": prompt,
+        "digest": settings_digest(settings),
+    }
+
+
+def entry_record(
+    desk: Desk,
+    found: Available,
+    declared: Mapping[str, Any],
+    stages: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """Return what is remembered of an entry."""
+    return {
+        "entry": found.entry,
+        "description": declared.get("description", ""),
+        "stages": stages,
+        "files": desk.files.digests,
+    }

@@ -1,0 +1,105 @@
+"""Files on disk: replaced whole or not at all, with refusals said in words."""
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import get_ident
+from typing import Any
+
+from looptasks.errors import StorageError
+
+_FIXES = {
+    errno.ENOSPC: ("the disk is full", "make room, then run the same command again"),
+    errno.EDQUOT: ("the disk quota is used up", "make room, then run it again"),
+    errno.EROFS: ("the file system is read-only", "use a folder that can be written"),
+    errno.EACCES: ("permission denied", "make the folder writable for this user"),
+    errno.EPERM: ("not permitted", "make the folder writable for this user"),
+    errno.ENOTDIR: ("a file is in the way of a folder", "move that file away"),
+    errno.EISDIR: ("a folder is in the way of a file", "move that folder away"),
+    errno.EFBIG: ("the file would grow past a limit", "raise the limit (ulimit -f)"),
+    errno.EMFILE: ("too many open files", "raise the limit (ulimit -n)"),
+}
+
+
+@contextmanager
+def storing(path: str) -> Iterator[None]:
+    """Turn what the disk refuses into a message that names the path."""
+    try:
+        yield
+    except OSError as error:
+        what, fix = _FIXES.get(error.errno or 0, (error.strerror or str(error), ""))
+        where = os.fspath(error.filename or path)
+        raise StorageError(what, where=str(where), fix=fix) from error
+
+
+def write_whole(path: str, data: bytes, *, durable: bool = False) -> None:
+    """Replace a file by `data`, or leave it as it was."""
+    temporary = beside(path)
+    with storing(path):
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+        try:
+            _write_all(descriptor, data)
+            if durable:
+                os.fsync(descriptor)
+            os.close(descriptor)
+            os.replace(temporary, path)
+        except OSError:
+            _close_and_remove(descriptor, temporary)
+            raise
+
+
+def beside(path: str) -> str:
+    """Return a name for a temporary file that no other thread or process uses."""
+    return f"{path}.{os.getpid()}-{get_ident()}.tmp"
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _close_and_remove(descriptor: int, path: str) -> None:
+    with suppress(OSError):
+        os.close(descriptor)
+    with suppress(OSError):
+        os.unlink(path)
+
+
+def write_json(path: str, value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
+    """Replace a JSON file whole."""
+    write_whole(path, (json.dumps(value, indent=1) + "\n").encode())
+
+
+def write_if_changed(path: str, data: bytes) -> bool:
+    """Replace a file only if its content differs; tell whether it did."""
+    if read_bytes(path) == data:
+        return False
+    write_whole(path, data)
+    return True
+
+
+def read_bytes(path: str) -> bytes | None:
+    """Return a file's content, None when there is none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def read_json(path: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return a JSON file's value, None when there is none or it is not JSON."""
+    data = read_bytes(path)
+    try:
+        return None if data is None else json.loads(data)
+    except ValueError:
+        return None
+
+
+def make_folder(path: str) -> None:
+    """Make a folder and those above it."""
+    with storing(path):
+        os.makedirs(path, exist_ok=True)

@@ -1,0 +1,218 @@
+"""An iteration's folder: prompt, attempts, output, check, and the record of it."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from looptasks.core.agent import Answer
+from looptasks.core.digest import of_value
+from looptasks.core.iteration import Iteration, state_of
+from looptasks.core.progress import header, note
+from looptasks.core.prompt import variables
+from looptasks.core.taskname import padded
+from looptasks.effects.files import (
+    beside,
+    make_folder,
+    read_bytes,
+    read_json,
+    storing,
+    write_json,
+    write_whole,
+)
+from looptasks.effects.project_files import digest_of
+from looptasks.effects.session_folder import SessionFolder, copy_whole, inputs_of
+
+_CHUNK, _SHOWN, _LOG = 1 << 20, 200_000, 20_000
+_UNUSED = ("ARTIFACT", "BEAD", "BEAD_ID", "BD")
+
+Record = Callable[[Iteration], None]
+
+
+class IterationFolder:
+    """The folder of one iteration, as the runner sees it.
+
+    `record` puts the finished iteration into the ledger; `stamp` tells the time.
+    """
+
+    def __init__(
+        self,
+        session: SessionFolder,
+        stage: tuple[str, str, tuple[str, ...]],
+        number: int,
+        record: Record,
+        stamp: Callable[[], str],
+    ) -> None:
+        self._session = session
+        self._stage, self._validate, self._inputs = stage
+        self._number = number
+        self._record = record
+        self._stamp = stamp
+        self._path = session.iteration(self._stage, number)
+        self._progress_size = 0
+
+    def prepare(self, generation: int, inputs: Mapping[str, str]) -> None:
+        """Make it, moving what an older generation left there to the archive."""
+        known = inputs_of(self._file("inputs.json"))
+        current = {
+            "schema": 1,
+            "generation": generation,
+            "digest": of_value(dict(inputs)),
+            "files": dict(inputs),
+        }
+        if known != current:
+            if os.path.isdir(self._file("attempts")):
+                number = self._number
+                self._session.archive_iterations(
+                    self._stage, number - 1, number, self._stamp()
+                )
+            make_folder(self._path)
+            write_json(self._file("inputs.json"), current)
+        self._start_progress()
+
+    def _start_progress(self) -> None:
+        path = self._session.stage(self._stage, "progress.md")
+        try:
+            self._progress_size = os.stat(path).st_size
+        except FileNotFoundError:
+            text = header(self._session.session, self._stage, self._validate).encode()
+            write_whole(path, text)
+            self._progress_size = len(text)
+
+    def attempts(self) -> list[str]:
+        """Return the folders of attempts made so far, oldest first."""
+        folder = self._file("attempts")
+        try:
+            numbers = sorted(int(name) for name in os.listdir(folder))
+        except (FileNotFoundError, ValueError):
+            return []
+        return [f"{folder}/{number}" for number in numbers]
+
+    def new_attempt(self) -> str:
+        """Make the folder of the next attempt; a half-written answer moves aside."""
+        before = self.attempts()
+        path = f"{self._file('attempts')}/{len(before) + 1}"
+        make_folder(path)
+        output = self._file("output.md")
+        if before and os.path.exists(output):
+            with storing(output):
+                os.replace(output, f"{before[-1]}/output.md")
+        return path
+
+    def variables(self, prompt: str) -> dict[str, str]:
+        """Return the variables of a prompt that come from files."""
+        progress = self._session.stage(self._stage, "progress.md")
+        values = dict.fromkeys(_UNUSED, "")
+        values |= {
+            "PROGRESS": progress,
+            "PROGRESS_FILE": progress,
+            "OUTPUT": self._file("output.md"),
+        }
+        for name in variables(prompt):
+            if name == "LEARNINGS":
+                values[name] = self._learnings()
+            elif name == "INPUTS":
+                values[name] = self._texts(self._inputs)
+            elif name.startswith("INPUTS."):
+                values[name] = self._texts([name.removeprefix("INPUTS.")])
+        return values
+
+    def _texts(self, stages: Iterable[str]) -> str:
+        files = [f for stage in stages for f in self._session.output_files(stage)]
+        return "\n\n".join(self._shown(path) for path in files)
+
+    def _learnings(self) -> str:
+        folder = self._session.file("learnings")
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        return "\n\n".join(self._shown(os.path.join(folder, n)) for n in names)
+
+    def _shown(self, path: str) -> str:
+        name = os.path.relpath(path, self._session.root)
+        with open(path, "rb") as file:
+            text = file.read(_SHOWN).decode("utf-8", "replace").rstrip("\n")
+        cut = os.path.getsize(path) > _SHOWN
+        rest = f"\n[cut here; the whole is in {name}]" if cut else ""
+        return f"--- {name} ---\n{text}{rest}"
+
+    def write_prompt(self, text: str) -> str:
+        """Keep the prompt, and return its path."""
+        path = self._file("prompt.md")
+        write_whole(path, text.encode())
+        return path
+
+    def previous_log(self) -> str:
+        """Return the end of what the check of the iteration before printed."""
+        path = self._session.iteration(self._stage, self._number - 1, "validation.log")
+        try:
+            with open(path, "rb") as file:
+                file.seek(max(os.path.getsize(path) - _LOG, 0))
+                return file.read().decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
+
+    def save_answer(self, answer: Answer, attempt: str) -> None:
+        """Write the verdict into the attempt's `result.json`."""
+        path = f"{attempt}/result.json"
+        facts = read_json(path)
+        write_json(path, {**(facts or {"schema": 1}), **_verdict(answer)})
+
+    def save_output(self, text: str) -> str:
+        """Keep the answer as `output.md`; return the digest of its content."""
+        path = self._file("output.md")
+        if not os.path.exists(path):
+            copy_whole(text, path)
+        return digest_of(path)
+
+    def chunks(self, text: str) -> Iterator[str]:
+        """Return a text file's content in pieces of whole lines."""
+        with open(text, "rb") as file:
+            rest = b""
+            while block := file.read(_CHUNK):
+                head, newline, tail = (rest + block).rpartition(b"\n")
+                yield (head + newline).decode("utf-8", "replace")
+                rest = tail[-_CHUNK:]
+            yield rest.decode("utf-8", "replace")
+
+    def log(self) -> str:
+        """Return the path of the check's log."""
+        return self._file("validation.log")
+
+    def settle(self, iteration: Iteration) -> None:
+        """Record the finished iteration: ledger first, then what derives from it."""
+        self._record(iteration)
+        self._grow_progress(note(iteration).encode())
+        write_json(self._file("state.json"), state_of(iteration))
+        self._link_current()
+
+    def _grow_progress(self, added: bytes) -> None:
+        path = self._session.stage(self._stage, "progress.md")
+        with storing(path), open(path, "ab") as file:
+            file.write(added)
+        whole = read_bytes(path) if self._progress_size == 0 else self._grown(path)
+        write_whole(self._file("progress.md"), whole or added)
+
+    def _grown(self, path: str) -> bytes:
+        with open(path, "rb") as file:
+            file.seek(self._progress_size)
+            return file.read()
+
+    def _link_current(self) -> None:
+        link = self._session.stage(self._stage, "current")
+        temporary = beside(link)
+        with storing(link):
+            os.symlink(f"iterations/{padded(self._number)}", temporary)
+            os.replace(temporary, link)
+
+    def _file(self, name: str) -> str:
+        return f"{self._path}/{name}"
+
+
+def _verdict(answer: Answer) -> dict[str, Any]:
+    return {
+        "verdict": answer.verdict,
+        "reason": answer.reason,
+        "cost_usd": answer.cost_usd,
+        "tokens": answer.tokens._asdict() if answer.tokens else None,
+        "model": answer.model or None,
+        "session_id": answer.session_id or None,
+        "turns": answer.turns,
+    }

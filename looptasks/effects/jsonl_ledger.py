@@ -1,0 +1,83 @@
+"""The ledger as JSON lines: appended, never rewritten, the truth of a session."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from looptasks.core.record import SessionRecord
+from looptasks.effects.files import storing
+
+_sync = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
+
+
+class JsonlLedger:
+    """A session's ledger, and the record that its lines fold into.
+
+    Any process may append: a line is one write to a file opened for appending, which
+    does not tear. The record is brought up to date by reading what is new.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.record = SessionRecord()
+        self._read = 0
+        self._writer: int | None = None
+        self._lock = threading.Lock()
+
+    def refresh(self) -> SessionRecord:
+        """Fold in the lines that were added since the last look."""
+        with self._lock:
+            self.record.apply_all(self._new_events())
+        return self.record
+
+    def _new_events(self) -> Iterator[dict[str, Any]]:
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self._read)
+                data = file.read()
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        whole = data.rfind(b"\n") + 1
+        self._read += whole
+        for line in data[:whole].splitlines():
+            event = _event(line)
+            if event is not None:
+                yield event
+
+    def append(self, event: dict[str, Any], *, durable: bool = False) -> None:
+        """Add one event; a durable one has reached the disk on return."""
+        line = json.dumps(event, separators=(",", ":")).encode() + b"\n"
+        with self._lock, storing(self.path):
+            descriptor = self._opened()
+            if os.write(descriptor, line) != len(line):
+                # A torn line is passed over by readers, and ends before the next one.
+                os.write(descriptor, b"\n")
+                raise OSError(28, "No space left on device", self.path)
+            if durable:
+                _sync(descriptor)
+
+    def _opened(self) -> int:
+        if self._writer is None:
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            self._writer = os.open(self.path, flags, 0o666)
+            size = os.fstat(self._writer).st_size
+            if size and os.pread(self._writer, 1, size - 1) != b"\n":
+                os.write(self._writer, b"\n")
+        return self._writer
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._writer is not None:
+                os.close(self._writer)
+                self._writer = None
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None

@@ -1,0 +1,147 @@
+"""A pipeline check: a pipeline's file with the loops that its stages name."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from looptasks.core.finding import Finding, Place, errors, finding
+from looptasks.core.layout import Group, Placed, groups, in_order, wiring, with_fans
+from looptasks.core.lint import is_inside, prompt_findings, value_findings
+from looptasks.core.lint_pipeline import (
+    file_findings,
+    has_same_names,
+    shape_findings,
+    wiring_findings,
+)
+from looptasks.core.settings import layered, of_stage
+from looptasks.effects.declaration_check import (
+    Desk,
+    Draft,
+    LoopFile,
+    entry_record,
+    judge,
+    read_loop,
+    read_mapping,
+    stage_record,
+)
+from looptasks.effects.declaration_files import Available
+from looptasks.errors import DeclarationError
+
+
+class Cast(NamedTuple):
+    """A stage with everything that it is made of."""
+
+    stage: Placed
+    loop: LoopFile | None
+    prompt: str
+    settings: dict[str, Any]
+    findings: tuple[Finding, ...]
+
+
+def pipeline_draft(
+    desk: Desk, found: Available, loops: Mapping[str, Available]
+) -> Draft:
+    """Check a pipeline, with the loops that its stages name."""
+    desk.files.settle_on(found)
+    checked, findings = read_mapping(desk.files, "pipeline", found.path)
+    if checked is None:
+        return Draft(None, findings)
+    declared, place = checked.value, Place(found.path)
+    layout = groups(declared.get("stages", ()), found.path, checked.refused)
+    lost = frozenset(str(p[-1]) for p in checked.refused if p[0] == "defaults")
+    base = declared.get("defaults", {})
+    findings += (
+        *file_findings(declared, place, found.name),
+        *value_findings(base, Place(found.path, "defaults"), desk.words),
+        *shape_findings(layout, loops),
+    )
+    shelf = _shelf(desk, layout, loops)
+    casts = [_cast(desk, stage, base, shelf) for g in layout for stage in g.members]
+    findings += tuple(f for cast in casts for f in _cast_findings(desk, cast, lost))
+    return _wired_draft(desk, found, declared, (layout, casts, findings))
+
+
+def _shelf(
+    desk: Desk, layout: Sequence[Group], loops: Mapping[str, Available]
+) -> dict[str, LoopFile]:
+    used = {stage.declared.get("loop") for g in layout for stage in g.members}
+    return {name: read_loop(desk, loops[name]) for name in loops if name in used}
+
+
+def _cast(
+    desk: Desk,
+    stage: Placed,
+    defaults: Mapping[str, Any],
+    shelf: Mapping[str, LoopFile],
+) -> Cast:
+    loop = shelf.get(stage.declared.get("loop", ""))
+    own = of_stage(stage.declared)
+    below = loop.settings if loop else {}
+    settings = layered({"name": stage.name, **below}, defaults, own, desk.given)
+    if loop is not None:
+        return Cast(stage, loop, loop.prompt, settings, loop.findings)
+    prompt, findings = _inline_prompt(desk, stage)
+    return Cast(stage, None, prompt, settings, findings)
+
+
+def _inline_prompt(desk: Desk, stage: Placed) -> tuple[str, tuple[Finding, ...]]:
+    text = str(stage.declared.get("prompt", ""))
+    path = text.strip()
+    if not path.endswith(".md") or "\n" in path:
+        return text, tuple(prompt_findings(text, stage.place.whole))
+    what = stage.place.says("prompt", path)
+    fix = "name a file of the project, or write the prompt as text"
+    is_word = len(path.split()) == 1
+    if is_word and not is_inside(path):
+        what += " leads out of the project"
+        return text, (finding("L021", stage.place.file, what, fix),)
+    try:
+        content = desk.files.text(path)
+    except DeclarationError as error:
+        return text, (finding("L009", error.where, error.what, error.fix),)
+    if content is not None:
+        return content, tuple(prompt_findings(content, path))
+    what += " is taken as the prompt itself: there is no such file"
+    odd = (finding("P019", stage.place.file, what, fix),) if is_word else ()
+    return text, (*odd, *prompt_findings(text, stage.place.whole))
+
+
+def _cast_findings(desk: Desk, cast: Cast, lost: frozenset[str]) -> Iterator[Finding]:
+    stage = cast.stage
+    yield from cast.findings
+    yield from value_findings(of_stage(stage.declared), stage.place, desk.words)
+    if cast.loop is None and "loop" in stage.declared:
+        return
+    if cast.loop is not None and not cast.loop.settings:
+        return
+    refused = lost | stage.refused | (cast.loop.refused if cast.loop else lost)
+    if "runs" in refused:
+        refused |= {"max_iterations"}
+    yield from judge(desk, cast.settings, stage.place, cast.loop, refused)
+
+
+def _wired_draft(
+    desk: Desk,
+    found: Available,
+    declared: Mapping[str, Any],
+    parts: tuple[Sequence[Group], Sequence[Cast], tuple[Finding, ...]],
+) -> Draft:
+    layout, casts, findings = parts
+    fans = {c.stage.name: c.settings["each"] for c in casts if "each" in c.settings}
+    layout = with_fans(layout, fans)
+    prompts = {cast.stage.name: cast.prompt for cast in casts}
+    wired = wiring(layout, prompts)
+    if layout and not has_same_names(layout):
+        findings += tuple(wiring_findings(layout, wired, prompts))
+    if errors(findings):
+        return Draft(None, findings)
+    by_name = {cast.stage.name: cast for cast in casts}
+    stages = [_record(by_name[name], wired[name]) for name in in_order(wired)]
+    return Draft(entry_record(desk, found, declared, stages), findings)
+
+
+def _record(cast: Cast, inputs: tuple[str, ...]) -> dict[str, Any]:
+    name = cast.stage.name
+    record = stage_record(name, f"stage:{name}", cast.settings, cast.prompt)
+    folder = os.path.normpath(cast.loop.folder) if cast.loop else ""
+    return record | {"folder": folder, "inputs": list(inputs)}

@@ -1,0 +1,150 @@
+"""A replay agent: plays back what an agent was once recorded to do."""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from looptasks.core.agent import Answer, Call
+from looptasks.core.process import Ended, How
+from looptasks.core.taskname import padded
+from looptasks.effects import folder_tree, result_file
+from looptasks.effects.attempt_folder import USAGE, answer_in
+from looptasks.effects.files import make_folder, read_json, storing, write_whole
+from looptasks.effects.system_clock import stamp
+from looptasks.errors import LoopError
+
+_STEP = 0.05
+
+
+class _Script(NamedTuple):
+    """How a recorded call is to end."""
+
+    exit_code: int
+    seconds: float
+
+
+class ReplayAgent:
+    """Plays the folder `STAGE/0001` (or `0001`) of a recording for iteration 1.
+
+    `stopped` is asked while a recorded call takes its time: it ends the call early.
+    """
+
+    name = "replay"
+
+    def __init__(self, folder: str, stopped: Callable[[], bool] = bool) -> None:
+        self._folder = folder
+        self._stopped = stopped
+
+    def call(self, call: Call) -> None:
+        """Do what was recorded, leaving stdout, stderr and result.json."""
+        start = time.time(), time.monotonic()
+        try:
+            make_folder(call.folder)
+            how, code = self._play(call)
+            _finish(call, start, how, code)
+        except LoopError as error:
+            with suppress(LoopError):
+                write_whole(f"{call.folder}/stderr", f"{error}\n".encode())
+            _finish(call, start, "unstartable", None, str(error))
+        except KeyboardInterrupt:
+            _finish(call, start, "interrupted", None)
+            raise
+
+    def read(self, folder: str) -> Answer | None:
+        """Return what the attempt in `folder` came to; None when it never ended."""
+        return answer_in(folder)
+
+    def _play(self, call: Call) -> tuple[How, int | None]:
+        for name in ("stdout", "stderr"):
+            write_whole(f"{call.folder}/{name}", b"")
+        source = self._source(call)
+        script = _script(source)
+        how = self._wait(script.seconds, call.timeout)
+        if how != "exit":
+            return how, None
+        _change_files(source, call.cwd)
+        if os.path.exists(f"{source}/{USAGE}"):
+            folder_tree.copy_file(f"{source}/{USAGE}", f"{call.folder}/{USAGE}")
+        folder_tree.copy_file(f"{source}/output.md", f"{call.folder}/stdout")
+        return "exit", script.exit_code
+
+    def _source(self, call: Call) -> str:
+        number = padded(call.iteration)
+        own = folder_tree.place(self._folder, call.stage)
+        inner = f"{call.stage}/{number}" if os.path.isdir(own) else number
+        output = folder_tree.place(self._folder, f"{inner}/output.md")
+        if os.path.islink(output) or not os.path.isfile(output):
+            raise LoopError(
+                f"the recording has no iteration {call.iteration}: "
+                f"`{os.path.join(self._folder, inner, 'output.md')}` is missing",
+                fix="record it with `record=FOLDER`, or lower `max=`",
+            )
+        return os.path.dirname(output)
+
+    def _wait(self, seconds: float, limit: float | None) -> How:
+        until = time.monotonic() + min(seconds, seconds if limit is None else limit)
+        while (left := until - time.monotonic()) > 0:
+            if self._stopped():
+                return "interrupted"
+            time.sleep(min(left, _STEP))
+        return "exit" if limit is None or seconds <= limit else "timeout"
+
+
+def _change_files(source: str, cwd: str) -> None:
+    written, gone = _written(source), _gone(source)
+    # All are looked at before the first is touched: a bad recording changes nothing.
+    targets = [folder_tree.place(cwd, path) for path in (*written, *gone)]
+    for path, target in zip(written, targets, strict=False):
+        folder_tree.copy_file(f"{source}/files/{path}", target)
+    for target in targets[len(written) :]:
+        folder_tree.remove_file(target)
+
+
+def _written(source: str) -> list[str]:
+    files = f"{source}/files"
+    return folder_tree.plain_files(files) if os.path.lexists(files) else []
+
+
+def _gone(source: str) -> list[str]:
+    path = f"{source}/deleted.json"
+    if not os.path.lexists(path):
+        return []
+    listed = read_json(path)
+    if not isinstance(listed, list) or not all(isinstance(p, str) for p in listed):
+        raise _bad(path, "is not a list of paths")
+    return listed
+
+
+def _script(source: str) -> _Script:
+    path = f"{source}/replay.json"
+    if not os.path.lexists(path):
+        return _Script(0, 0.0)
+    found: Any = read_json(path)
+    try:
+        script = _Script(int(found.get("exit_code", 0)), float(found.get("seconds", 0)))
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        raise _bad(path, 'is not like {"exit_code": 0, "seconds": 0.0}') from error
+    if not 0 <= script.seconds < float("inf"):
+        raise _bad(path, "has `seconds` that cannot pass")
+    return script
+
+
+def _bad(path: str, why: str) -> LoopError:
+    return LoopError(why, where=path, fix="mend it, or record anew with `record=`")
+
+
+def _finish(
+    call: Call,
+    start: tuple[float, float],
+    how: How,
+    code: int | None,
+    detail: str = "",
+) -> None:
+    epoch, began = start
+    took = time.monotonic() - began
+    times = stamp(epoch), stamp(epoch + took), took
+    path = f"{call.folder}/result.json"
+    with storing(path):
+        result_file.write(os.fsencode(path), Ended(how, code, None, *times, detail))

@@ -1,0 +1,183 @@
+"""Actions: what doit calls for an iteration, and when a stage comes to its end."""
+
+from typing import Any
+
+from doit.exceptions import TaskFailed
+
+from looptasks.core.duration import spoken
+from looptasks.core.iteration import Iteration
+from looptasks.core.pipeline import Stage
+from looptasks.core.progress import Line, board
+from looptasks.core.record import Event, StageRecord
+from looptasks.core.step import Iterate, Stop
+from looptasks.effects.iteration_folder import IterationFolder
+from looptasks.effects.session_folder import stage_state
+from looptasks.errors import LoopError
+from looptasks.plugin.agents import agent_for
+from looptasks.plugin.course import rule_named
+from looptasks.plugin.processes import processes
+from looptasks.plugin.workplace import Workplace
+from looptasks.runner import Checked, Failed, Finished, Job, Tools, run_iteration
+
+
+class _StageLedger:
+    """The ledger as one stage's iterations write to it."""
+
+    def __init__(self, place: Workplace, stage: str) -> None:
+        self._place = place
+        self._stage = stage
+
+    def event(self, event: str, **fields: Any) -> None:
+        """Append an event of the stage."""
+        self._place.event(event, stage=self._stage, **fields)
+
+
+def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
+    """Run one iteration; doit's action for it."""
+    try:
+        with place:
+            write_head(place, job)
+            outcome = run_iteration(job, _tools(place, job, recording))
+    except LoopError as error:
+        return _failed(place, job.stage, Stop("failed", str(error)))
+    match outcome:
+        case Finished(iteration):
+            return {"summary": summary(iteration)}
+        case Checked(reason):
+            return {"summary": f"not needed: {reason}"}
+        case Failed(verdict, reason):
+            number = f"iteration {job.number} failed"
+            if verdict == "interrupted":
+                return TaskFailed(f"{number}: {reason}", report=False)
+            text = f"{number}: {verdict}: {reason}"
+            limit = verdict == "limit"
+            stop = Stop("waiting", text) if limit else Stop("failed", text)
+            return _failed(place, job.stage, stop)
+
+
+def summary(iteration: Iteration) -> str:
+    """Say in a line what an iteration came to."""
+    parts = [f"done in {spoken(iteration.seconds)}"]
+    parts += [f"{name}={value[:60]}" for name, value in iteration.parsed.items()]
+    if iteration.validation is not None:
+        parts.append("check passed" if iteration.valid else "check failed")
+    if iteration.cost_usd is not None:
+        parts.append(f"${iteration.cost_usd:.2f}")
+    return ", ".join(parts)
+
+
+def _tools(place: Workplace, job: Job, recording: str | None) -> Tools:
+    stage = job.stage
+    name = stage.name
+    folder = IterationFolder(
+        place.folder,
+        (name, stage.loop.validate, stage.inputs),
+        job.number,
+        lambda iteration: place.put(name, iteration),
+        place.now,
+    )
+    return Tools(
+        agent=agent_for(stage, place.root, recording),
+        folder=folder,
+        project=place,
+        processes=processes(),
+        ledger=_StageLedger(place, name),
+        clock=place,
+        rule=rule_named(stage.loop.completion),
+    )
+
+
+def write_head(place: Workplace, job: Job) -> None:
+    """Show in the stage's `state.json` that an iteration is on its way."""
+    stage = job.stage
+    record = place.ledger.record.stage(stage.name)
+    state = stage_state(place.session, stage.loop.name, record, whole=False)
+    state |= {
+        "status": "running",
+        "iteration": job.number,
+        "iteration_completed": len(record.iterations),
+        "iteration_started": place.now(),
+        "completion_reason": None,
+    }
+    place.folder.write_state(state)
+
+
+def publish(place: Workplace, stage: Stage, stop: Stop) -> Any:
+    """Hand on what a complete stage made; doit's action for the stage."""
+    try:
+        if not place.owned:
+            place.own()
+        record = place.record().stage(stage.name)
+        place.folder.publish(record, published(stage, record))
+        close(place, stage, stop)
+    except LoopError as error:
+        return TaskFailed(str(error))
+    return {"summary": f"complete: {stop.reason}"}
+
+
+def published(stage: Stage, record: StageRecord) -> dict[int, str]:
+    """Return which iterations' outputs a stage hands on, and under which names."""
+    if not record.iterations:
+        return {}
+    if stage.loop.perspectives or stage.loop.completion == "all-items":
+        return {i.number: f"{i.number:04d}.md" for i in record.iterations}
+    return {record.iterations[-1].number: "output.md"}
+
+
+def stand_still(place: Workplace, stage: Stage, step: Iterate | Stop) -> Any:
+    """Say that a stage is not complete and does not go on; doit's action for that."""
+    if isinstance(step, Iterate):
+        return TaskFailed(f"iteration {step.number} comes first: {step.reason}")
+    if step.status == "complete":
+        return TaskFailed(f"{stage.task} was complete before: {step.reason}")
+    return _failed(place, stage, step)
+
+
+def _failed(place: Workplace, stage: Stage, stop: Stop) -> TaskFailed:
+    try:
+        if not place.owned:
+            place.own()
+        close(place, stage, stop)
+    except LoopError as error:
+        return TaskFailed(f"{stop.reason}\n{error}")
+    return TaskFailed(stop.reason)
+
+
+def close(place: Workplace, stage: Stage, stop: Stop) -> None:
+    """Record how a stage stopped, in the ledger and in what derives from it."""
+    place.event(
+        "stop",
+        durable=True,
+        stage=stage.name,
+        status=stop.status,
+        reason=stop.reason,
+        fix=stop.fix,
+    )
+    record = place.record().stage(stage.name)
+    state = stage_state(place.session, stage.loop.name, record, whole=True)
+    place.folder.write_state(state)
+    write_board(place)
+
+
+def write_board(place: Workplace) -> None:
+    """Bring `PROGRESS.md` up to date."""
+    record = place.record()
+    entry: Event = record.entries[-1] if record.entries else {"entry": ""}
+    lines = [
+        Line(
+            stage=name,
+            status=stage.status,
+            iterations=len(stage.iterations),
+            reason=stage.reason,
+            spending=stage.spending,
+        )
+        for name in _names(record.entries, record.stages)
+        for stage in [record.stage(name)]
+    ]
+    budget = entry.get("variables", {}).get("budget")
+    place.folder.write_board(board(place.session, entry["entry"], lines, budget))
+
+
+def _names(entries: Any, stages: Any) -> list[str]:
+    planned = [name for entry in entries for name in entry.get("stages", ())]
+    return list(dict.fromkeys([*planned, *stages]))

@@ -1,0 +1,55 @@
+"""Which agent a stage gets, from what its loop and the command line say."""
+
+import os
+from typing import Any
+
+from looptasks.core.agent import Agent
+from looptasks.core.pipeline import Stage
+from looptasks.errors import DeclarationError
+from looptasks.plugin.processes import processes
+
+
+def agent_for(stage: Stage, root: str, record: str | None) -> Agent:
+    """Return the stage's agent, or say what is missing."""
+    agent = _chosen(stage, root)
+    if record is None:
+        return agent
+    from looptasks.effects.recording_agent import RecordingAgent  # noqa: PLC0415
+
+    return RecordingAgent(agent, os.path.join(root, record))
+
+
+def _chosen(stage: Stage, root: str) -> Agent:
+    choice = stage.loop.agent
+    if isinstance(choice, dict) and "command" in choice:
+        from looptasks.effects.command_agent import CommandAgent  # noqa: PLC0415
+
+        return CommandAgent(choice["command"], processes())
+    if choice == "replay" or isinstance(choice, dict):
+        from looptasks.effects.replay_agent import ReplayAgent  # noqa: PLC0415
+
+        return ReplayAgent(_replay_folder(choice, stage, root))
+    return _plugged_in(str(choice), stage)
+
+
+def _replay_folder(choice: Any, stage: Stage, root: str) -> str:
+    if isinstance(choice, dict):
+        given = str(choice["replay"])
+        beside = os.path.join(root, stage.folder, given)
+        return beside if os.path.isdir(beside) else os.path.join(root, given)
+    return os.path.join(root, stage.folder, "replay")
+
+
+def _plugged_in(name: str, stage: Stage) -> Agent:
+    from importlib.metadata import entry_points  # noqa: PLC0415 - rarely asked for
+
+    for point in entry_points(group="looptasks.agent"):
+        if point.name == name:
+            agent: Agent = point.load()(stage, processes())
+            return agent
+    raise DeclarationError(
+        f"`agent: {name}` is not an agent that this version can start",
+        where=stage.task,
+        fix="name a command, such as `agent='./my-agent --flag'`, or play a recording "
+        "by `agent=replay replay=FOLDER`",
+    )

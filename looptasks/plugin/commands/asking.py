@@ -1,0 +1,56 @@
+"""Asking: what reading commands have in common. They never wait and change nothing."""
+
+import json
+import os
+from typing import Any
+
+from doit import doit_cmd
+
+from looptasks.core.outlook import Outlook, outlooks
+from looptasks.core.request import VARIABLES, Request, request_from, unread
+from looptasks.plugin.commands.yielding import LoopCommand
+from looptasks.plugin.engagement import Engagement
+
+OPT_JSON = {
+    "name": "json",
+    "short": "",
+    "long": "json",
+    "type": bool,
+    "default": False,
+    "help": "print JSON for programs",
+}
+
+
+class AskingCommand(LoopCommand):
+    """A command that reads, and prints lines or JSON."""
+
+    cmd_options: Any = (OPT_JSON,)
+
+    def asked(self) -> Request:
+        """Return the variables of the command line, checked."""
+        given = dict(doit_cmd._CMDLINE_VARS or {})
+        for name, value in given.items():
+            if name not in VARIABLES:
+                raise unread(name, value)
+        return request_from(given, os.environ)
+
+    def root(self) -> str:
+        """Return the project's folder."""
+        folder = self.opt_vals.get("cwdPath")
+        if folder:
+            os.chdir(folder)
+        return os.getcwd()
+
+    def print(self, text: str) -> None:
+        """Write a line."""
+        self.outstream.write(f"{text}\n")
+
+    def print_json(self, value: Any) -> None:
+        """Write a value for programs."""
+        self.print(json.dumps(value, indent=1))
+
+
+def foreseen(engaged: Engagement, entry: str) -> list[Outlook]:
+    """Return what a run of an entry would do, by the code that would do it."""
+    courses = engaged.courses(entry)
+    return outlooks([(c.stage, c.record, c.step()) for c in courses])

@@ -1,0 +1,234 @@
+"""A course: how one stage goes in one run, decided from record and project.
+
+Running, listing and explaining all ask here, so that they cannot disagree.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from looptasks.core.completion import RULES, Evidence, Rule
+from looptasks.core.digest import of_bytes
+from looptasks.core.pipeline import Pipeline, Stage
+from looptasks.core.prompt import variables
+from looptasks.core.record import StageRecord
+from looptasks.core.request import Request
+from looptasks.core.step import (
+    Iterate,
+    Means,
+    Restart,
+    Sight,
+    Step,
+    first_step,
+    next_step,
+    relevant,
+)
+from looptasks.core.taskname import iteration_task
+from looptasks.effects.files import make_folder
+from looptasks.errors import DeclarationError
+from looptasks.plugin.workplace import Workplace
+from looptasks.runner import Job
+
+
+class Course:
+    """A stage on its way: what it rests on, and what it does next."""
+
+    def __init__(
+        self,
+        place: Workplace,
+        pipeline: Pipeline,
+        stage: Stage,
+        request: Request,
+        *,
+        forced: bool = False,
+    ) -> None:
+        self.place = place
+        self.pipeline = pipeline
+        self.stage = stage
+        self.request = request
+        self.forced = forced
+        self.rule = rule_named(stage.loop.completion)
+        self._sight: Sight | None = None
+
+    @property
+    def record(self) -> StageRecord:
+        """What the ledger says of the stage by now."""
+        return self.place.record().stage(self.stage.name)
+
+    def step(self) -> Step:
+        """Say what the stage does next."""
+        record = self.record
+        if self._sight is None:
+            self._sight = self.look(record)
+            restart = first_step(self.stage.loop, record, self._sight)
+            if restart is not None:
+                return restart
+        return self.next_step(record)
+
+    def next_step(self, record: StageRecord) -> Step:
+        """Say what comes next, staleness aside."""
+        loop = self.stage.loop
+        sight = self.sight._replace(
+            missing=self.place.missing(loop.writes),
+            evidence=Evidence(items=self.sight.evidence.items, checked=record.checked),
+        )
+        return next_step(loop, record, sight, self._means(), self.rule)
+
+    @property
+    def sight(self) -> Sight:
+        """What was seen of the project when the stage's turn came."""
+        if self._sight is None:
+            self._sight = self.look(self.record)
+        return self._sight
+
+    def look_again(self) -> None:
+        """Forget what was seen, because time has passed or the owner changed."""
+        self._sight = None
+
+    def look(self, record: StageRecord) -> Sight:
+        """See what the stage works from."""
+        folder = self.place.folder
+        for number in folder.lost(self.stage.name, len(record.iterations)):
+            record.forget(number, "its output is gone")
+        reads = self.place.digests(self.stage.loop.reads)
+        return Sight(
+            inputs=self._inputs(),
+            reads=reads,
+            known_reads=self._known(reads),
+            evidence=Evidence(items=self._items(record)),
+            forced=self.forced,
+        )
+
+    def _inputs(self) -> dict[str, str]:
+        loop = self.stage.loop
+        inputs: dict[str, str] = {}
+        for name in self.stage.inputs:
+            inputs |= self.place.folder.outputs(name)
+        if "GOAL" in variables(loop.prompt):
+            inputs["goal"] = of_bytes((self.request.goal or "").encode())
+        inputs["prompt"] = of_bytes(loop.prompt.encode())
+        inputs["config"] = self.stage.digest
+        return inputs
+
+    def _known(self, reads: Mapping[str, str]) -> dict[str, str]:
+        upstream = self.pipeline.upstream(self.stage.name)
+        record = self.place.record()
+        known = {path: record.baseline(path, upstream) for path in reads}
+        return {path: digest for path, digest in known.items() if digest is not None}
+
+    def _items(self, record: StageRecord) -> tuple[str, ...]:
+        if self.stage.loop.items is None:
+            return ()
+        from looptasks.plugin.items import items_of  # noqa: PLC0415
+
+        return items_of(self.stage, self.place.root, record.items)
+
+    def _means(self) -> Means:
+        record = self.place.record()
+        signal = record.signal
+        word = f"{signal['signal']} was asked for" if signal else ""
+        return Means(
+            spent=record.spending(), budget_usd=self.request.budget, signal=word
+        )
+
+    def job(self, step: Iterate) -> Job:
+        """Return the iteration that is due, with all that it rests on."""
+        record, loop = self.record, self.stage.loop
+        left = None
+        if loop.time_limit is not None:
+            left = max(loop.time_limit - record.spending.seconds, 0.1)
+        fresh = step.number > len(record.iterations)
+        before = record.iterations if fresh else record.iterations[: step.number - 1]
+        return Job(
+            session=self.place.session,
+            stage=self.stage,
+            number=step.number,
+            item=step.item,
+            goal=self.request.goal or "",
+            inputs=relevant(loop, self.sight.inputs),
+            items=self.sight.evidence.items,
+            generation=record.generation,
+            history=before,
+            failures=record.failures,
+            seconds_left=left,
+            env=dict(self._environment(step)),
+        )
+
+    def _environment(self, step: Iterate) -> Iterator[tuple[str, str]]:
+        for prefix in ("CLAUDE_LOOP", "LOOP"):
+            yield f"{prefix}_SESSION", self.place.session
+            yield f"{prefix}_TYPE", self.stage.loop.name
+        yield "CLAUDE_LOOP_AGENT", "1"
+        yield "LOOP_AGENT_RUN", "1"
+        yield "LOOP_ITERATION", str(step.number)
+        yield "LOOPTASKS_RUN", self.place.run
+        if step.item:
+            yield "LOOP_ITEM", step.item
+
+    def begin(self) -> None:
+        """Note in the ledger what the stage starts from, if it starts."""
+        make_folder(self.place.folder.stage(self.stage.name))
+        if self.record.started_at is None:
+            self.place.event(
+                "stage",
+                stage=self.stage.name,
+                loop=self.stage.loop.name,
+                inputs=dict(self.sight.inputs),
+                items=list(self.sight.evidence.items),
+            )
+
+    def supersede(self, step: Restart) -> None:
+        """Move what is stale to the archive, then say so in the ledger."""
+        place, name = self.place, self.stage.name
+        count = len(self.record.iterations)
+        if step.keep == 0:
+            where = place.folder.archive_stage(name, place.now())
+        else:
+            where = place.folder.archive_iterations(name, step.keep, count, place.now())
+        place.event(
+            "restart", stage=name, keep=step.keep, reason=step.reason, archive=where
+        )
+
+    def derive_last(self) -> None:
+        """Write the last iteration's files again if a crash came before them."""
+        if self.record.iterations:
+            last = self.record.iterations[-1]
+            self.place.folder.derive(self.stage.name, last)
+
+    def targets(self) -> list[str]:
+        """Return the files that this stage, and no later one, makes for good."""
+        later = {
+            path
+            for stage in self.pipeline.stages
+            if self.stage.name in self.pipeline.upstream(stage.name)
+            for path in stage.loop.writes
+        }
+        return [path for path in self.stage.loop.writes if path not in later]
+
+    def task(self, number: int) -> str:
+        """Return the name of an iteration's task."""
+        return iteration_task(self.stage.task, number)
+
+    def path(self, *names: str) -> str:
+        """Return a path below the stage's folder, relative to the project."""
+        whole = self.place.folder.stage(self.stage.name, *names)
+        return os.path.relpath(whole, self.place.root)
+
+
+def rule_named(name: str) -> Rule:
+    """Return a completion rule: a shipped one, or one that a package brings."""
+    if name in RULES:
+        return RULES[name]
+    rules: dict[str, Any] = {}
+    from importlib.metadata import entry_points  # noqa: PLC0415 - rarely asked for
+
+    for point in entry_points(group="looptasks.completion"):
+        if point.name == name:
+            rules[name] = point.load()
+    if name not in rules:
+        raise DeclarationError(
+            f"`completion: {name}` cannot be run by this version",
+            fix="use one of " + ", ".join(f"`{rule}`" for rule in RULES),
+        )
+    rule: Rule = rules[name]
+    return rule

@@ -1,0 +1,98 @@
+"""An ending: why a run stopped, its exit code, and the command that goes on."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from looptasks.core.record import Event, SessionRecord
+from looptasks.core.taskname import parsed
+from looptasks.plugin.engagement import Engagement
+
+_WAITING = ("waiting", "paused")
+INTERRUPTED, WAITING = 130, 4
+
+
+class Ending(NamedTuple):
+    """The last word of a run."""
+
+    code: int
+    why: str
+    command: str
+    notes: tuple[str, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is printed last; the very last line says all that matters."""
+        yield from self.notes
+        yield f"{self.why}; {self.command}"
+
+
+def ending_of(
+    engaged: Engagement, code: int, failed: Sequence[tuple[str, Any]]
+) -> Ending:
+    """Return how a run ended, from what doit returned and what the ledger says."""
+    record = engaged.place.record()
+    entries = list(dict.fromkeys(event["entry"] for event in engaged.place.asked))
+    again = f"doit {' '.join(entries)} session={engaged.place.session}"
+    notes = tuple(_unknown_costs(engaged, record))
+    if code == INTERRUPTED:
+        return Ending(code, "interrupted", f"to go on: {again}", notes)
+    if code == 0:
+        why, command = _success(engaged, record, entries)
+        return Ending(0, why, command, notes)
+    stops = record.stops if engaged.place.owned else []
+    return _failure(code, failed, stops, again, notes)
+
+
+def _success(
+    engaged: Engagement, record: SessionRecord, entries: Sequence[str]
+) -> tuple[str, str]:
+    session = engaged.place.session
+    names = [s.name for e in entries for s in engaged.pipelines[e].stages]
+    stages = [record.stage(name) for name in names]
+    count = sum(len(stage.iterations) for stage in stages)
+    cost = record.spending().spoken()
+    open_stages = [s.name for s in stages if s.status != "complete"]
+    if open_stages:
+        why = f"done so far: {count} iterations, {cost}"
+        return why, f"to go on: doit {' '.join(entries)} session={session}"
+    reason = stages[-1].reason if stages else "nothing declared"
+    did = "complete" if engaged.place.owned else "nothing to do, complete"
+    why = f"{did}: {' '.join(entries)} in session {session}, {count} iterations, "
+    return f"{why}{cost} ({reason})", f"to look at it: doit status session={session}"
+
+
+def _failure(
+    code: int,
+    failed: Sequence[tuple[str, Any]],
+    stops: Sequence[Event],
+    again: str,
+    notes: tuple[str, ...],
+) -> Ending:
+    ending_stops = [stop for stop in stops if stop["status"] != "complete"]
+    foreign = [name for name, _ in failed if parsed(name) is None]
+    waiting = ending_stops and all(s["status"] in _WAITING for s in ending_stops)
+    if waiting and not foreign and code == 1:
+        code = WAITING
+    if not ending_stops:
+        names = ", ".join(name for name, _ in failed) or "a task"
+        return Ending(code, f"failed: {names}", f"after mending it: {again}", notes)
+    stop = ending_stops[0]
+    if stop["status"] == "paused":
+        session = again.rpartition(" ")[2]
+        again = f"doit resume {session} && {again}"
+    fix = f" {stop['fix']}" if stop.get("fix") else ""
+    word = "waiting" if code == WAITING else "failed"
+    return Ending(
+        code,
+        f"{word}: {stop['stage']}: {stop['reason']}",
+        f"to go on: {again}{fix}",
+        notes,
+    )
+
+
+def _unknown_costs(engaged: Engagement, record: SessionRecord) -> Iterator[str]:
+    budgets = [request.budget for request in engaged.requests.values()]
+    for pipeline in engaged.pipelines.values():
+        budgets += [stage.loop.budget_usd for stage in pipeline.stages]
+    unknown = record.spending().unknown
+    if unknown and any(budget is not None for budget in budgets):
+        yield f"budget: the cost of {unknown} agent calls is unknown and not counted"

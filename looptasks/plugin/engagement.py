@@ -1,0 +1,166 @@
+"""An engagement: one command's session, with the entries that it is about."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from looptasks import __version__
+from looptasks.core.pipeline import Pipeline
+from looptasks.core.record import SessionRecord
+from looptasks.core.request import Request, remembered
+from looptasks.core.session import checked_name, find, new_name
+from looptasks.core.suggestion import did_you_mean, listed
+from looptasks.core.taskname import TaskName, parsed
+from looptasks.effects.session_folder import session_names
+from looptasks.effects.yaml_declarations import available, load
+from looptasks.errors import DeclarationError, UsageError
+from looptasks.plugin.course import Course
+from looptasks.plugin.workplace import Workplace, workplace
+
+_ENTRIES = ("loop", "pipeline")
+
+
+class Engagement:
+    """A session, what is asked of it, and the pipelines that it runs."""
+
+    def __init__(self, place: Workplace, request: Request) -> None:
+        self.place = place
+        self.request = request
+        self.pipelines: dict[str, Pipeline] = {}
+        self.requests: dict[str, Request] = {}
+
+    def take_on(self, entry: str) -> None:
+        """Load an entry's declarations, with what was asked of it before."""
+        if entry in self.pipelines:
+            return
+        request = remembered(self.request, _asked_before(self.place.record(), entry))
+        pipeline = load(self.place.root, entry, overrides=request.settings())
+        self._refuse_clash(pipeline)
+        self.pipelines[entry] = pipeline
+        self.requests[entry] = request
+
+    def take_on_recorded(self) -> None:
+        """Load the entries that the session already has."""
+        for event in self.place.record().entries:
+            self.take_on(event["entry"])
+
+    def _refuse_clash(self, pipeline: Pipeline) -> None:
+        for event in self.place.record().entries:
+            both = {s.name for s in pipeline.stages} & set(event.get("stages", ()))
+            if event["entry"] != pipeline.entry and both:
+                raise UsageError(
+                    f"session `{self.place.session}` already has a stage "
+                    f"{listed(sorted(both))}, of {event['entry']}",
+                    where=pipeline.entry,
+                    fix="give the stage another name, or use another session",
+                )
+
+    def courses(self, entry: str, *, forced: bool = False) -> list[Course]:
+        """Return the courses of an entry's stages, in their order."""
+        pipeline, request = self.pipelines[entry], self.requests[entry]
+        return [
+            Course(self.place, pipeline, stage, request, forced=forced)
+            for stage in pipeline.stages
+        ]
+
+    def entry_of(self, name: TaskName) -> str:
+        """Return the entry that a task of ours belongs to."""
+        if name.kind in _ENTRIES and not name.iteration:
+            return name.whole
+        for entry, pipeline in self.pipelines.items():
+            if any(stage.task == name.whole for stage in pipeline.stages):
+                return entry
+        if name.kind == "loop":
+            return name.whole
+        tasks = [s.task for p in self.pipelines.values() for s in p.stages]
+        guess = did_you_mean(name.whole, tasks)
+        raise UsageError(
+            f"session `{self.place.session}` has no `{name.whole}`{guess}",
+            fix=f"its tasks are {listed(tasks)}" if tasks else "start a pipeline first",
+        )
+
+    def announce(self, entries: Iterable[str]) -> None:
+        """Have the ledger and `session.json` say what is asked, once it is owned."""
+        self.place.asked = [self._entry_event(entry) for entry in entries]
+
+    def _entry_event(self, entry: str) -> dict[str, Any]:
+        pipeline, request = self.pipelines[entry], self.requests[entry]
+        return {
+            "entry": entry,
+            "goal": request.goal,
+            "variables": request.kept(),
+            "stages": [stage.name for stage in pipeline.stages],
+            "version": __version__,
+        }
+
+
+def _asked_before(record: SessionRecord, entry: str) -> dict[str, Any]:
+    for event in record.entries:
+        if event["entry"] == entry:
+            variables: dict[str, Any] = event.get("variables", {})
+            return variables
+    return {}
+
+
+def engagement(root: str, request: Request, session: str, run: str = "") -> Engagement:
+    """Return the engagement with a session of that name."""
+    return Engagement(workplace(root, checked_name(session), run), request)
+
+
+def existing(root: str, request: Request) -> Engagement:
+    """Return the engagement with a session that must already be there."""
+    names = session_names(root)
+    if request.session is None:
+        if len(names) == 1:
+            return engagement(root, request, names[0])
+        raise UsageError(
+            "which session?",
+            fix=f"add `session=NAME`; there are {listed(names)}"
+            if names
+            else "start one: `doit list` shows what can be run",
+        )
+    name = find(request.session, names)
+    if name not in names:
+        guess = did_you_mean(name, names)
+        there = f"there are {listed(names)}" if names else "there is none yet"
+        raise UsageError(f"there is no session `{name}`{guess}", fix=there)
+    return engagement(root, request, name)
+
+
+def session_for(root: str, request: Request, names: Sequence[TaskName]) -> str:
+    """Return the session that a run is about."""
+    known = session_names(root)
+    if request.session is not None:
+        return find(request.session, known)
+    if request.goal is not None:
+        return new_name(request.goal, known)
+    own = list(dict.fromkeys(n.name for n in names if n.kind in _ENTRIES))
+    if len(own) == 1:
+        return checked_name(own[0])
+    if not own:
+        return existing(root, request).place.session
+    raise UsageError(
+        f"{listed(own)} would be sessions of their own",
+        fix="name one session for both by `session=NAME`, or run one at a time",
+    )
+
+
+def ours(names: Iterable[str]) -> list[TaskName]:
+    """Return those of the names that are tasks of ours."""
+    return [name for text in names if (name := parsed(text)) is not None]
+
+
+def entry_names(root: str) -> list[str]:
+    """Return every entry that can be run, without reading what it says."""
+    return [f"{found.kind}:{found.name}" for found in available(root)]
+
+
+def refuse_unsupported(pipeline: Pipeline) -> None:
+    """Raise when a pipeline asks for what this version cannot do."""
+    for stage in pipeline.stages:
+        if stage.loop.unsupported:
+            raise DeclarationError(
+                f"`{stage.loop.unsupported[0]}` cannot be run by this version",
+                where=os.path.join(stage.folder, "loop.yaml") if stage.folder else "",
+                fix="leave it out",
+            )

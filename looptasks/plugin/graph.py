@@ -1,0 +1,152 @@
+"""The graph: stages and iterations as doit tasks, made while the loop goes on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from doit.task import Task
+
+from looptasks.core.step import Iterate, Stop
+from looptasks.core.taskname import iteration_task
+from looptasks.plugin.actions import iterate, publish, stand_still
+from looptasks.plugin.course import Course
+from looptasks.plugin.late import late
+from looptasks.plugin.voice import say
+
+# The reporter speaks, never an action: nothing is to be captured.
+_IO = {"capture": False}
+
+
+def entry_tasks(
+    entry: str, courses: Sequence[Course], doc: str, makers: Mapping[str, str]
+) -> Iterator[Task]:
+    """Yield the placeholders of an entry's stages, and the entry itself.
+
+    `makers` says which ordinary task makes a file that a stage may read.
+    """
+    by_stage = {course.stage.name: course.stage.task for course in courses}
+    for course in courses:
+        stage = course.stage
+        made = [makers[path] for path in stage.loop.reads if path in makers]
+        yield late(
+            stage.task,
+            unroll,
+            course,
+            after=[*(by_stage[name] for name in stage.inputs), *made],
+            doc=stage.loop.description or doc,
+            subtask_of=entry if stage.task != entry else None,
+        )
+    if entry not in by_stage.values():
+        names = list(by_stage.values())
+        yield Task(entry, None, task_dep=names, doc=doc, has_subtask=True)
+
+
+def iteration_goal(name: str, course: Course, number: int) -> Task:
+    """Return the placeholder of one iteration that was asked for by name."""
+    after = [f"stage:{name}" for name in course.stage.inputs]
+    return late(name, unroll, course, number, after=after, doc=f"iteration {number}")
+
+
+def unroll(course: Course, goal: int = 0) -> Iterator[Task]:
+    """Yield what the stage does next, and itself again, until nothing is left.
+
+    With a `goal`, the placeholder is that iteration, and everything after it waits.
+    """
+    name = iteration_task(course.stage.task, goal) if goal else course.stage.task
+    step = settled_step(course)
+    if isinstance(step, Stop) or (goal and goal < step.number):
+        yield _last_task(course, step, goal)
+    elif step.number == goal:
+        yield _iteration(course, step)
+    else:
+        task = _iteration(course, step)
+        yield task
+        yield late(name, unroll, course, goal, after=[task.name], doc=task.doc)
+
+
+def settled_step(course: Course) -> Iterate | Stop:
+    """Take the course's next step; clear away what is stale; own what will change."""
+    while True:
+        step = course.step()
+        if isinstance(step, Stop):
+            return step
+        if not course.place.owned:
+            own(course)
+            continue
+        if isinstance(step, Iterate):
+            course.begin()
+            return step
+        say(f"{course.stage.task} starts again: {step.reason}")
+        course.supersede(step)
+
+
+def own(course: Course) -> None:
+    """Become the session's runner, and say what that means for earlier work."""
+    place = course.place
+    taken = place.own()
+    if taken is not None:
+        say(f"taking over session {place.session}: {taken[1]}")
+    done = sum(len(stage.iterations) for stage in place.record().stages.values())
+    course.look_again()
+    if not done:
+        return
+    step = course.step()
+    course.look_again()
+    if isinstance(step, Iterate):
+        word = "continuing with" if step.number > done else "repeating"
+        where = "" if len(course.pipeline.stages) == 1 else f" of {course.stage.task}"
+        say(
+            f"resuming {place.session}: {done} iterations done, "
+            f"{word} {step.number}{where}"
+        )
+
+
+def _iteration(course: Course, step: Iterate) -> Task:
+    number = step.number
+    course.derive_last()
+    before = course.path("iterations", f"{number - 1:04d}", "state.json")
+    return Task(
+        course.task(number),
+        [(iterate, [course.place, course.job(step), course.request.record])],
+        file_dep=[before] if number > 1 else [],
+        uptodate=[False],
+        targets=[
+            course.path("iterations", f"{number:04d}", "state.json"),
+            course.path("iterations", f"{number:04d}", "progress.md"),
+        ],
+        doc=f"iteration {number}: {step.reason}",
+        subtask_of=course.stage.task,
+        io=_IO,
+        meta={"looptasks": (course.stage.name, number)},
+    )
+
+
+def _last_task(course: Course, step: Iterate | Stop, goal: int) -> Task:
+    if goal:
+        done = goal <= len(course.record.iterations)
+        name = iteration_task(course.stage.task, goal)
+        action = [] if done else [(stand_still, [course.place, course.stage, step])]
+        return Task(name, action, uptodate=[done], doc=f"iteration {goal}", io=_IO)
+    assert isinstance(step, Stop)  # noqa: S101 - without a goal only a stop ends it
+    if step.status != "complete":
+        return _task(course, [(stand_still, [course.place, course.stage, step])], step)
+    return _task(course, [(publish, [course.place, course.stage, step])], step)
+
+
+def _task(course: Course, actions: list[object], step: Stop) -> Task:
+    stage, record = course.stage, course.record
+    course.derive_last()
+    last = course.path("iterations", f"{len(record.iterations):04d}", "state.json")
+    settled = record.status == "complete" and step.status == "complete"
+    return Task(
+        stage.task,
+        actions,
+        file_dep=[last] if record.iterations else [],
+        uptodate=[settled],
+        targets=[
+            course.path("state.json"),
+            course.path("progress.md"),
+            *course.targets(),
+        ],
+        doc=f"{stage.loop.description or stage.name} ({step.status}: {step.reason})",
+        io=_IO,
+        meta={"looptasks": (stage.name, 0)},
+    )

@@ -1,0 +1,134 @@
+"""Running: from the names on a command line to the tasks that doit is to run."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from doit.task import Task
+
+from looptasks.core.suggestion import did_you_mean
+from looptasks.core.taskname import TaskName, parsed
+from looptasks.errors import UsageError
+from looptasks.plugin.agents import agent_for
+from looptasks.plugin.course import Course
+from looptasks.plugin.engagement import (
+    Engagement,
+    engagement,
+    entry_names,
+    ours,
+    refuse_unsupported,
+    session_for,
+)
+from looptasks.plugin.graph import entry_tasks, iteration_goal
+
+
+def tasks_to_run(
+    loader: Any, names: Sequence[str], plain: Sequence[Task]
+) -> list[Task]:
+    """Return the tasks of ours that a run needs, everything checked beforehand."""
+    wanted = ours(names)
+    refuse_misspelt(loader.root, names, plain)
+    if not wanted:
+        return []
+    request = loader.request()
+    session = session_for(loader.root, request, wanted)
+    run = os.urandom(6).hex()
+    engaged = engagement(loader.root, request, session, run)
+    _take_on(engaged, wanted)
+    _refuse_or_force(engaged)
+    loader.engagement = engaged
+    return list(_tasks(engaged, wanted, plain, forced=loader.always))
+
+
+def _take_on(engaged: Engagement, wanted: Sequence[TaskName]) -> None:
+    for name in wanted:
+        if name.kind == "pipeline" or (name.kind == "loop" and not name.iteration):
+            engaged.take_on(name.whole)
+    if any(name.kind == "stage" or name.iteration for name in wanted):
+        engaged.take_on_recorded()
+    entries = [engaged.entry_of(name) for name in wanted]
+    for entry in entries:
+        engaged.take_on(entry)
+        refuse_unsupported(engaged.pipelines[entry])
+        for stage in engaged.pipelines[entry].stages:
+            agent_for(stage, engaged.place.root, None)
+    engaged.announce(dict.fromkeys(entries))
+
+
+def _refuse_or_force(engaged: Engagement) -> None:
+    lock = engaged.place.lock
+    if engaged.request.force:
+        from looptasks.effects.ending import end_owner  # noqa: PLC0415
+
+        owner = lock.owner()
+        if owner is not None:
+            end_owner(owner)
+    lock.refuse_if_busy()
+
+
+def _tasks(
+    engaged: Engagement,
+    wanted: Sequence[TaskName],
+    plain: Sequence[Task],
+    *,
+    forced: bool,
+) -> Iterator[Task]:
+    entries = dict.fromkeys(engaged.entry_of(name) for name in wanted)
+    makers = {target: task.name for task in plain for target in task.targets}
+    whole = {name.whole for name in wanted if not name.iteration}
+    for entry in entries:
+        courses = engaged.courses(entry, forced=forced)
+        doc = engaged.pipelines[entry].description
+        tasks = list(entry_tasks(entry, courses, doc, makers))
+        goals = [n for n in wanted if n.iteration and engaged.entry_of(n) == entry]
+        yield from _goals(goals, courses, whole)
+        kept = {g.whole for g in goals} - whole
+        yield from (task for task in tasks if task.name not in kept)
+        _wait_for_writers(courses, plain)
+
+
+def _goals(
+    goals: Sequence[TaskName], courses: Sequence[Course], whole: set[str]
+) -> Iterator[Task]:
+    """Yield the iterations that were asked for by name; the furthest one leads."""
+    for name in {goal.whole: goal for goal in sorted(goals)}.values():
+        course = next(c for c in courses if c.stage.task == name.whole)
+        asked = sorted(g.iteration for g in goals if g.whole == name.whole)
+        for number in asked:
+            task = course.task(number)
+            if name.whole in whole or number != asked[-1]:
+                leader = name.whole if name.whole in whole else course.task(asked[-1])
+                yield Task(task, None, task_dep=[leader])
+            else:
+                yield iteration_goal(task, course, number)
+
+
+def _wait_for_writers(courses: Sequence[Course], plain: Sequence[Task]) -> None:
+    """Make ordinary tasks wait for the stage that makes a file they rest on.
+
+    doit finds that out for itself, but not for tasks that are made late.
+    """
+    for course in courses:
+        makes = {*course.stage.loop.writes}
+        prefix = course.path("")
+        for task in plain:
+            rests = any(f in makes or f.startswith(prefix) for f in task.file_dep)
+            if rests and course.stage.task not in task.task_dep:
+                task.task_dep.append(course.stage.task)
+
+
+def refuse_misspelt(root: str, names: Sequence[str], plain: Sequence[Task]) -> None:
+    """Raise for a word that is neither a task nor a target, naming what is near."""
+    targets = {target for task in plain for target in task.targets}
+    known = {task.name for task in plain} | targets
+    for name in names:
+        if parsed(name) is None and name not in known and "*" not in name:
+            kind = name.partition(":")[0]
+            delayed = any(t.name == kind and t.loader for t in plain)
+            if kind in known and delayed:
+                continue
+            guess = did_you_mean(name, [*known, *entry_names(root)])
+            raise UsageError(
+                f"`{name}` is no task, target or command{guess}",
+                fix="`doit list` shows what can be run",
+            )

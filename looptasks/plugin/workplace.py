@@ -1,0 +1,160 @@
+"""A workplace: one session's effects, wired together for one doit process."""
+
+import os
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from looptasks import __version__
+from looptasks.core.iteration import Iteration
+from looptasks.core.owner import Owner
+from looptasks.core.record import Event, SessionRecord
+from looptasks.effects.filelock_owner import RunLock
+from looptasks.effects.files import write_json
+from looptasks.effects.git_head import head_commit
+from looptasks.effects.jsonl_ledger import JsonlLedger
+from looptasks.effects.project_files import digests
+from looptasks.effects.session_folder import SessionFolder
+from looptasks.effects.system_clock import SystemClock
+
+_PLACES: dict[tuple[str, str, str], "Workplace"] = {}
+
+
+def workplace(root: str, session: str, run: str) -> "Workplace":
+    """Return this process's workplace for a session, the same one each time.
+
+    Task actions carry only these three words, so that a worker process that was not
+    forked from the runner can find its way, too.
+    """
+    key = (root, session, run)
+    if key not in _PLACES:
+        _PLACES[key] = Workplace(root, session, run)
+    return _PLACES[key]
+
+
+class Workplace:
+    """Everything that tasks of one session need of the world."""
+
+    def __init__(self, root: str, session: str, run: str) -> None:
+        self.root = root
+        self.session = session
+        self.run = run
+        self.clock = SystemClock()
+        self.folder = SessionFolder(root, session)
+        self.ledger = JsonlLedger(self.folder.file("ledger.jsonl"))
+        self.lock = RunLock(self.folder.path, session, self.clock)
+        self.interrupted = threading.Event()
+        self.owned = False
+        self.asked: list[dict[str, Any]] = []
+        self.working = 0
+        self.idle = threading.Condition()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (workplace, (self.root, self.session, self.run))
+
+    def record(self) -> SessionRecord:
+        """Return what the ledger says by now."""
+        return self.ledger.refresh()
+
+    def event(self, event: str, *, durable: bool = False, **fields: Any) -> None:
+        """Append an event to the ledger."""
+        line = {"event": event, "at": self.clock.now(), **fields}
+        self.ledger.append(line, durable=durable)
+
+    def own(self) -> tuple[Owner, str] | None:
+        """Become the session's one runner; return whom it was taken from, and why."""
+        taken = self.lock.take(self.run, self.interrupted.set)
+        self.owned = True
+        if taken is not None:
+            from looptasks.plugin.processes import processes  # noqa: PLC0415
+
+            processes().end_marked(taken[0].run)
+        me: dict[str, Any] = {
+            "pid": os.getpid(),
+            "host": os.uname().nodename,
+            "version": __version__,
+        }
+        self.event("run", run=self.run, **me)
+        self._write_session()
+        return taken
+
+    def _write_session(self) -> None:
+        """Say in ledger and `session.json` what the session is asked now."""
+        known = {event["entry"]: event for event in self.record().entries}
+        for asked in self.asked:
+            before = known.get(asked["entry"], {})
+            if any(before.get(key) != value for key, value in asked.items()):
+                self.event("entry", **asked)
+        entries = self.record().entries
+        write_json(
+            self.folder.file("session.json"), session_file(self.session, entries)
+        )
+
+    def release(self) -> None:
+        """Let the session go."""
+        if self.owned:
+            self.owned = False
+            self.lock.give_up()
+        self.ledger.close()
+
+    def digests(self, patterns: Iterable[str]) -> dict[str, str]:
+        """Return path and digest of each file that the patterns mean."""
+        return digests(self.root, patterns)
+
+    def missing(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the paths that do not exist."""
+        return tuple(
+            path for path in paths if not os.path.exists(os.path.join(self.root, path))
+        )
+
+    def head(self) -> str | None:
+        """Return the commit that is checked out."""
+        return head_commit(self.root)
+
+    def now(self) -> str:
+        """Return the time as RFC 3339."""
+        return self.clock.now()
+
+    def pause(self, seconds: float) -> bool:
+        """Wait; tell whether it was cut short."""
+        return self.interrupted.wait(seconds)
+
+    def put(self, stage: str, iteration: Iteration) -> None:
+        """Record a finished iteration; on return it has reached the disk."""
+        fields = iteration._asdict()
+        number = fields.pop("number")
+        self.event("iteration", durable=True, stage=stage, iteration=number, **fields)
+
+    def __enter__(self) -> "Workplace":
+        with self.idle:
+            self.working += 1
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        with self.idle:
+            self.working -= 1
+            self.idle.notify_all()
+
+    def wait_until_idle(self, seconds: float) -> None:
+        """Wait for actions that other threads are in the middle of."""
+        with self.idle:
+            self.idle.wait_for(lambda: self.working == 0, seconds)
+
+
+def session_file(session: str, events: Iterable[Event]) -> dict[str, Any]:
+    """Return a session's `session.json`: what was asked first, and all entries."""
+    entries = [
+        {key: value for key, value in event.items() if key != "event"}
+        for event in events
+    ]
+    first = entries[0] if entries else {}
+    return {
+        "schema": 1,
+        "session": session,
+        "entry": first.get("entry"),
+        "goal": first.get("goal"),
+        "variables": first.get("variables", {}),
+        "created_at": first.get("at"),
+        "version": first.get("version", __version__),
+        "entries": entries,
+    }
