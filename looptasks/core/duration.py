@@ -1,6 +1,5 @@
 """A duration: seconds, or a number with a unit (`30m`, `2h`, `1h30m`)."""
 
-import math
 import re
 
 from looptasks.errors import DeclarationError
@@ -11,6 +10,7 @@ PATTERN = (
     r"( ?(ms|s|m|h|d)( ?[0-9]{1,9}(\.[0-9]{1,6})? ?(ms|s|m|h|d))*)?$"
 )
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_ENDLESS = float("inf")
 _PART = re.compile(r"([0-9.]+) ?(ms|[smhd])")
 
 
@@ -24,7 +24,7 @@ def seconds(value: str | float | None) -> float | None:
         return None
     if isinstance(value, str):
         return _read(value)
-    if isinstance(value, bool) or not math.isfinite(value) or value < 0:
+    if isinstance(value, bool) or not 0 <= value < _ENDLESS:
         raise _no_duration(value)
     return float(value)
 

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from looptasks.core.pipeline import Stage
 from looptasks.core.record import StageRecord
-from looptasks.core.step import Iterate, Restart, Step, Stop
+from looptasks.core.step import Iterate, Restart, Step
 
 Fate = Literal["run", "maybe", "rest", "blocked"]
 

@@ -72,13 +72,26 @@ def read(root: str, path: str) -> bytes | None:
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise _unreadable(path, why, "make it readable") from error
-    with os.fdopen(descriptor, "rb", buffering=0) as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _unreadable(path, "it is not a file", "put a file there")
-        if status.st_size > MAX_BYTES:
-            raise _unreadable(path, "it is larger than 1 MiB", "make it smaller")
-        return file.read(MAX_BYTES) or b""
+    try:
+        return _whole(descriptor, path)
+    except OSError as error:
+        raise _unreadable(
+            path, error.strerror or str(error), "look at the disk"
+        ) from error
+    finally:
+        os.close(descriptor)
+
+
+def _whole(descriptor: int, path: str) -> bytes:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise _unreadable(path, "it is not a file", "put a file there")
+    if status.st_size > MAX_BYTES:
+        raise _unreadable(path, "it is larger than 1 MiB", "make it smaller")
+    pieces = []
+    while piece := os.read(descriptor, MAX_BYTES):
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def _decoded(data: bytes, path: str) -> str:

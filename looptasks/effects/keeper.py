@@ -2,7 +2,8 @@
 
 It outlives its runner by just so long as it takes to record how the commands ended
 and to leave none of them running. The runner hands it lines (sockets) over a control
-socket; each line carries one command at a time, and its end of file asks to end it.
+socket; each line carries one command at a time, and whatever is said on it while the
+command runs, or its end of file, asks to end the command.
 """
 
 # The public module doubles the time to start (enum, selectors).
@@ -49,10 +50,10 @@ class Keeper:
         while self._kept or not self._gone:
             for fd, _ in self._poll.poll(self._patience()):
                 self._hear(fd)
+            self._gone = self._gone or os.getppid() != self._runner
             # What has ended by now ended by itself, whatever else came meanwhile.
             self._reap()
             self._advance(time.monotonic())
-            self._gone = self._gone or os.getppid() != self._runner
         self._clear()
 
     def _patience(self) -> int | None:
@@ -100,9 +101,13 @@ class Keeper:
             data = b""
         if not data:
             self._hang_up(line)
-            return
-        line.buffer += data
-        message = frame.unpacked(line.buffer)
+        elif line.kept:
+            line.kept.asked = "interrupted"  # nothing else is said in mid-command
+        else:
+            line.buffer += data
+            self._obey(line, frame.unpacked(line.buffer))
+
+    def _obey(self, line: Line, message: object | None) -> None:
         if isinstance(message, dict):
             self._start(line, Request(message))
         elif message is not None:
@@ -114,7 +119,7 @@ class Keeper:
         line.open = False
         self._stops = [stop for stop in self._stops if stop[0] is not line]
         if line.kept:
-            line.kept.asked = "interrupted"
+            line.kept.asked = line.kept.asked or "orphaned"
         else:
             os.close(line.fd)
 
@@ -185,7 +190,7 @@ class Keeper:
         strays = process_tree.children() - self._mains.keys() - self._hopeless
         if len(self._kept) == 1:
             return strays  # whose else should they be, marked or not
-        return {pid for pid in strays if process_tree.carries(pid, kept.mark)}
+        return process_tree.carriers(strays, kept.mark) if strays else strays
 
     def _finish(self, kept: KeptCommand) -> None:
         if kept.alive:

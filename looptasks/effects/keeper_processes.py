@@ -214,6 +214,7 @@ def _abandon(line: int) -> None:
 
     with socket.socket(fileno=line) as end:
         try:
+            end.send(b"\0")
             end.shutdown(socket.SHUT_WR)
         except OSError:  # the keeper is gone
             return

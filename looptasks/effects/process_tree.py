@@ -12,6 +12,9 @@ CONT: int = _signal.SIGCONT
 Table = dict[int, tuple[int, int]]
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
+_EXEC = 0.01  # seconds that an exec may take
+_LOOKS = 2
+_PATIENCE = 3.0
 _PROC = os.path.exists("/proc/self/stat")
 
 
@@ -64,11 +67,22 @@ def below(roots: set[int], rows: Table) -> set[int]:
 
 def carries(pid: int, mark: bytes) -> bool:
     """Whether the process was started with `mark` (NAME=VALUE), or one below it."""
-    try:
-        environ = b"\0" + _read(f"/proc/{pid}/environ") + b"\0"
-    except OSError:
-        return False
+    environ = b"\0" + _environ(pid) + b"\0"
     return b"\0" + mark + b"\0" in environ or b"\0" + mark + b"/" in environ
+
+
+def carriers(pids: set[int], mark: bytes) -> set[int]:
+    """Return those of the processes that carry the mark.
+
+    For a moment of its exec a process shows no environment: look again then.
+    """
+    until = time.monotonic() + _EXEC
+    while True:
+        found = {pid for pid in pids if carries(pid, mark)}
+        blank = (pid for pid in pids - found if not _environ(pid) and _row(str(pid)))
+        if not any(blank) or time.monotonic() >= until:
+            return found
+        time.sleep(0.001)
 
 
 def marked(mark: bytes) -> set[int]:
@@ -124,17 +138,17 @@ def end_marked(mark: bytes, grace: float) -> int:
     """End everything that carries the mark, and all below; return how many."""
     seen: set[int] = set()
     start = time.monotonic()
-    patience = start + grace + 3.0
-    while left := _marked_tree(mark):
-        now = time.monotonic()
-        if now >= patience:
-            break
-        if now >= start + grace:
+    empty = 0
+    # Twice, because in the middle of its exec a process shows no mark.
+    while empty < _LOOKS and time.monotonic() < start + grace + _PATIENCE:
+        left = _marked_tree(mark)
+        empty = 0 if left else empty + 1
+        if time.monotonic() >= start + grace:
             kill(left, table())
         else:
             warn(sorted(left - seen))
         seen |= left
-        time.sleep(0.01)
+        time.sleep(_EXEC)
     return len(seen)
 
 
@@ -160,6 +174,13 @@ def _row(name: str) -> tuple[int, int] | None:
     # The program's name stands in brackets, and may hold brackets and spaces.
     state, parent, group = stat.rpartition(b")")[2].split()[:3]
     return None if state in (b"Z", b"X") else (int(parent), int(group))
+
+
+def _environ(pid: int) -> bytes:
+    try:
+        return _read(f"/proc/{pid}/environ")
+    except OSError:
+        return b""
 
 
 def _read(path: str) -> bytes:

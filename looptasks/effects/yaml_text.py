@@ -34,6 +34,9 @@ def parse(text: str, where: str) -> Any:  # noqa: ANN401 - whatever JSON can hol
 def _unparsable(error: Any, text: str, where: str) -> DeclarationError:  # noqa: ANN401
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None)
+    begun = getattr(error, "context_mark", None)
+    if begun is not None and mark is not None and begun.line != mark.line:
+        problem = f"{error.context} in line {begun.line + 1}: {problem}"
     fix = "correct the YAML there"
     if mark is not None:
         where = f"{where}:{mark.line + 1}:{mark.column + 1}"

@@ -49,6 +49,7 @@ class Course:
         self.forced = forced
         self.rule = rule_named(stage.loop.completion)
         self._sight: Sight | None = None
+        self._listed: tuple[str, ...] = ()
 
     @property
     def record(self) -> StageRecord:
@@ -121,7 +122,9 @@ class Course:
             return ()
         from looptasks.plugin.items import items_of  # noqa: PLC0415
 
-        return items_of(self.stage, self.place.root, record.items)
+        known = record.items or self._listed
+        self._listed = items_of(self.stage, self.place.root, known)
+        return self._listed
 
     def _means(self) -> Means:
         record = self.place.record()

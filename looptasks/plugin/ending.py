@@ -26,15 +26,20 @@ class Ending(NamedTuple):
 
 
 def ending_of(
-    engaged: Engagement, code: int, failed: Sequence[tuple[str, Any]]
+    engaged: Engagement, code: int, failed: Sequence[tuple[str, Any]], what: str = ""
 ) -> Ending:
-    """Return how a run ended, from what doit returned and what the ledger says."""
+    """Return how a run ended, from what doit returned and what the ledger says.
+
+    `what` is the mistake that kept it from running at all.
+    """
     record = engaged.place.record()
     entries = list(dict.fromkeys(event["entry"] for event in engaged.place.asked))
     again = f"doit {' '.join(entries)} session={engaged.place.session}"
     notes = tuple(_unknown_costs(engaged, record))
     if code == INTERRUPTED:
         return Ending(code, "interrupted", f"to go on: {again}", notes)
+    if what:
+        return Ending(code, f"failed: {what}", f"after mending it: {again}", notes)
     if code == 0:
         why, command = _success(engaged, record, entries)
         return Ending(0, why, command, notes)

@@ -48,9 +48,11 @@ CASES = (
     Case("L001", "there is no such file", {PROMPT: "Tidy up."}),
     loop("L001", "larger than 1 MiB", "name: tidy # " + "x" * (1 << 20)),
     loop("L001", "NUL", "name: tidy\0"),
-    loop("L002", f"{LOOP}:2:1", "name: [tidy\nx: y\n"),
-    loop("L002", f"{LOOP}:2:1: the key `name` stands twice", "name: tidy\nname: tidy\n"),
-    loop("L002", "the tag `!!", "name: !!python/name:os.system tidy\n".replace("!!", "!")),
+    loop("L002", f"{LOOP}:2:2", "name: [tidy\nx: y\n"),
+    loop(
+        "L002", f"{LOOP}:2:1: the key `name` stands twice", "name: tidy\nname: tidy\n"
+    ),
+    loop("L002", "the tag `!secret`", "name: !secret tidy\n"),
     loop("L002", "the key `5` is no text", "name: tidy\n5: x\n"),
     loop("L002", "a second document", "name: tidy\n---\nname: tidy\n"),
     loop("L003", "the file is empty", "# nothing\n"),
@@ -63,7 +65,9 @@ CASES = (
     settings("L005", "`agent` is `{", "agent: {command: x, replay: y}"),
     loop("L006", "`name` is missing", "model: opus\n"),
     Case("L007", "cannot be a name", {"loops/a b/loop.yaml": "name: a b\n"}),
-    Case("L007", "is a file of every session", {"loops/Beads/loop.yaml": "name: Beads"}),
+    Case(
+        "L007", "is a file of every session", {"loops/Beads/loop.yaml": "name: Beads"}
+    ),
     Case("L007", "form of an iteration", {"loops/0001/loop.yaml": 'name: "0001"'}),
     loop("L008", "the folder is called `tidy`", "name: clean\n"),
     Case("L009", "there is no such prompt", {LOOP: "name: tidy\n"}),
@@ -88,22 +92,34 @@ CASES = (
     settings("L022", "no time at all", "timeout: 0s"),
     settings("L022", "more than a year", "delay: 900d"),
     settings(
-        "L023", "3 `items`", "completion: all-items\nitems: [a, b, c]\nmax_iterations: 2"
+        "L023",
+        "3 `items`",
+        "completion: all-items\nitems: [a, b, c]\nmax_iterations: 2",
     ),
     settings("L024", "2 `perspectives`", "perspectives: [a, b]\nmax_iterations: 1"),
     loop("L025", "needs a stage `plan`", "name: tidy\n", prompt="Do ${INPUTS.plan}."),
     settings("L026", "a pattern, not a file", "writes: docs/*.md"),
     pipeline("P001", "NUL", "name: all\0"),
-    pipeline("P002", f"{PIPELINE}:1:", "name: 'all\n"),
+    pipeline(
+        "P002",
+        f"{PIPELINE}:2:1: not YAML: while scanning a quoted scalar in line 1",
+        "name: 'all\n",
+    ),
     pipeline("P003", "not a mapping", "all\n"),
     stages("P004", "`stages[0].completoin`", "- {loop: tidy, completoin: fixed-n}"),
-    pipeline("P004", "`stage` is no key", "name: all\nstages: [loop: tidy]\nstage: 1\n"),
     pipeline(
-        "P004", "`defaults.nmae`", "name: all\ndefaults: {nmae: 1}\nstages: [loop: tidy]"
+        "P004", "`stage` is no key", "name: all\nstages: [loop: tidy]\nstage: 1\n"
+    ),
+    pipeline(
+        "P004",
+        "`defaults.nmae`",
+        "name: all\ndefaults: {nmae: 1}\nstages: [loop: tidy]",
     ),
     stages("P004", "of a parallel block", "- {parallel: [loop: tidy], runs: 2}"),
     stages("P005", "`stages[0].runs` is `many`", "- {loop: tidy, runs: many}"),
-    stages("P005", "`stages[0].parallel[0].runs`", "- parallel: [{loop: tidy, runs: x}]"),
+    stages(
+        "P005", "`stages[0].parallel[0].runs`", "- parallel: [{loop: tidy, runs: x}]"
+    ),
     stages("P005", "`stages[1]` is `tidy`", "- loop: tidy\n- tidy"),
     stages("P005", "`stages[0].prompt`", "- {name: a, prompt: ' '}"),
     pipeline("P006", "`name` is missing", "stages: [loop: tidy]\n"),
@@ -118,10 +134,20 @@ CASES = (
     stages("P010", "neither `loop` nor `prompt`", "- name: a"),
     stages("P010", "`loop` and `prompt`", "- {loop: tidy, prompt: Do it.}"),
     stages("P011", "`stages[1]` is called `tidy`", "- loop: tidy\n- loop: tidy"),
-    stages("P011", "`stages[1]` is called `Tidy`", "- loop: tidy\n- {loop: tidy, name: Tidy}"),
+    stages(
+        "P011",
+        "`stages[1]` is called `Tidy`",
+        "- loop: tidy\n- {loop: tidy, name: Tidy}",
+    ),
     stages("P012", "did you mean `tidy`?", "- loop: tidi"),
-    stages("P013", "did you mean `tidy`?", "- loop: tidy\n- {name: b, prompt: x, inputs: tidi}"),
-    stages("P014", "`pln`, which is no stage", "- {name: plan, prompt: 'x ${INPUTS.pln}'}"),
+    stages(
+        "P013",
+        "did you mean `tidy`?",
+        "- loop: tidy\n- {name: b, prompt: x, inputs: tidi}",
+    ),
+    stages(
+        "P014", "`pln`, which is no stage", "- {name: plan, prompt: 'x ${INPUTS.pln}'}"
+    ),
     stages(
         "P014",
         "not among its `inputs`",

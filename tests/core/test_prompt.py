@@ -22,7 +22,18 @@ def test_a_name_that_nothing_fills_in_is_unknown(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["$HOME", "$(date)", "${HOME:-x}", "${}", "$", "a$", "${", "${A", "${ GOAL }", "$1"],
+    [
+        "$HOME",
+        "$(date)",
+        "${HOME:-x}",
+        "${}",
+        "$",
+        "a$",
+        "${",
+        "${A",
+        "${ GOAL }",
+        "$1",
+    ],
 )
 def test_every_other_dollar_stays_as_it_is(text: str) -> None:
     assert variables(text) == ()
@@ -64,6 +75,6 @@ def test_a_text_with_its_dollars_doubled_renders_to_itself(text: str) -> None:
 
 
 @given(SPECIAL, SPECIAL)
-def test_rendering_uses_exactly_the_variables_that_are_found(a: str, b: str) -> None:
-    values = {name: "" for name in variables(a + b)}
-    assert "${GOAL}" not in render(a + b, values).replace("$${", "")  or "$$" in a + b
+def test_the_variables_found_are_all_that_rendering_needs(a: str, b: str) -> None:
+    values = dict.fromkeys(variables(a + b), "")
+    assert len(render(a + b, values)) <= len(a + b)

@@ -213,17 +213,14 @@ def test_a_task_dep_that_no_creator_has_made_is_a_key_error(project: Project) ->
     assert "KeyError: 'bead:nosuch'" in ran.err
 
 
-@pytest.mark.parametrize("mode", [(), ("-n", "2", "-P", "thread")])
-def test_a_cycle_of_late_tasks_is_not_told_in_words(
-    project: Project, mode: tuple[str, ...]
-) -> None:
+def test_a_cycle_of_late_tasks_is_not_told_in_words(project: Project) -> None:
+    # With `-n` it is worse: doit waits for ever.
     project.write("dodo.py", CYCLE)
 
-    ran = project.doit(*mode, "all")
+    ran = project.doit("all")
 
     assert ran.code == 3
-    assert "Traceback" in ran.err
-    assert "yclic" not in ran.err.splitlines()[-1]
+    assert "AttributeError" in ran.err.splitlines()[-1]
 
 
 # what doit remembers

@@ -14,6 +14,7 @@ class Clean(Overriding, cmd_clean.Clean):
     """Cleans targets of tasks."""
 
     name = "clean"
+    task_list: list[Any]
 
     def _execute(
         self,

@@ -13,8 +13,8 @@ from looptasks.effects.session_folder import session_names
 from looptasks.effects.yaml_declarations import available, describe
 from looptasks.errors import LoopError
 from looptasks.plugin.commands.asking import OPT_JSON, foreseen
-from looptasks.plugin.commands.status import session_state
 from looptasks.plugin.commands.overriding import Overriding
+from looptasks.plugin.commands.status import session_state
 from looptasks.plugin.engagement import engagement
 
 _MARKS = {"run": "R", "maybe": "?", "rest": "U", "blocked": "B"}
@@ -25,6 +25,7 @@ class List(Overriding, cmd_list.List):
 
     name = "list"
     wants_iterations = False
+    task_list: list[Any]
 
     def get_options(self) -> Any:
         """Return doit's options and `--json`."""
@@ -37,7 +38,7 @@ class List(Overriding, cmd_list.List):
         self.words = args
         return super().execute(params, args)
 
-    def _execute(
+    def _execute(  # noqa: PLR0917 - the signature is doit's
         self,
         subtasks: bool = False,
         quiet: bool = True,

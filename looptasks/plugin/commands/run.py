@@ -23,14 +23,15 @@ class Run(Yielding, cmd_run.Run):
     def execute(self, params: Mapping[str, Any], args: list[str]) -> int:
         """Run, and always say why it stopped and how it goes on."""
         self.loader.always = params.get("always", False)
+        what = ""
         try:
             code = super().execute(params, args) or 0
         except KeyboardInterrupt:
             code = INTERRUPTED
         except LoopError as error:
             sys.stderr.write(f"{error}\n")
-            code = error.exit_code
-        return self._close(code)
+            code, what = error.exit_code, error.what
+        return self._close(code, what)
 
     def get_reporters(self) -> dict[str, Any]:
         """Return all reporters, each noting failures for the last word."""
@@ -38,7 +39,7 @@ class Run(Yielding, cmd_run.Run):
         found = super().get_reporters()
         return {name: listening(kind, self.failed) for name, kind in found.items()}
 
-    def _close(self, code: int) -> int:
+    def _close(self, code: int, what: str) -> int:
         engaged = self.loader.engagement
         if engaged is None:
             return code
@@ -47,7 +48,7 @@ class Run(Yielding, cmd_run.Run):
             place.interrupted.set()
             _stop_processes()
             place.wait_until_idle(_PATIENCE)
-        ending = ending_of(engaged, code, self.failed)
+        ending = ending_of(engaged, code, self.failed, what)
         _say_last(ending)
         with contextlib.suppress(LoopError):
             if place.owned:
