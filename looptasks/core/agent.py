@@ -3,8 +3,17 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, Protocol
 
-VerdictName = Literal["ok", "error", "transient", "limit", "denied", "timeout",
-                      "hung", "interrupted", "garbled"]
+VerdictName = Literal[
+    "ok",
+    "error",
+    "transient",
+    "limit",
+    "denied",
+    "timeout",
+    "hung",
+    "interrupted",
+    "garbled",
+]
 
 
 class Call(NamedTuple):

@@ -87,7 +87,7 @@ def _judged_exit(ended: Ended, folder: str) -> tuple[VerdictName, str]:
         return "ok", "exit code 0"
     end = f"signal {ended.signal}" if ended.signal else f"exit code {ended.exit_code}"
     said = last_line(f"{folder}/stderr")
-    return "error", f"{end}: {said}" if said else end
+    return "transient", f"{end}: {said}" if said else end
 
 
 def _usage(path: str) -> tuple[float | None, Tokens | None]:

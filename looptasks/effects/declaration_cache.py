@@ -55,4 +55,4 @@ def _path(root: str, entry: str, given: dict[str, Any]) -> str:
     if os.sep in name:
         raise ValueError(name)
     suffix = f"-{of_value(given)[:16]}" if given else ""
-    return os.path.join(root, FOLDER, f"{kind}-{name}{suffix}.json")
+    return os.path.join(root, FOLDER, f"{kind}-{name}{suffix}.sealed")

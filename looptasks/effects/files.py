@@ -17,6 +17,7 @@ _FIXES = {
     errno.EACCES: ("permission denied", "make the folder writable for this user"),
     errno.EPERM: ("not permitted", "make the folder writable for this user"),
     errno.ENOTDIR: ("a file is in the way of a folder", "move that file away"),
+    errno.EEXIST: ("a file is in the way of a folder", "move that file away"),
     errno.EISDIR: ("a folder is in the way of a file", "move that folder away"),
     errno.EFBIG: ("the file would grow past a limit", "raise the limit (ulimit -f)"),
     errno.EMFILE: ("too many open files", "raise the limit (ulimit -n)"),
@@ -68,9 +69,20 @@ def _close_and_remove(descriptor: int, path: str) -> None:
         os.unlink(path)
 
 
-def write_json(path: str, value: Any) -> None:  # noqa: ANN401 - whatever JSON holds
+def write_json(path: str, value: Any, *, durable: bool = False) -> None:  # noqa: ANN401
     """Replace a JSON file whole."""
-    write_whole(path, (json.dumps(value, indent=1) + "\n").encode())
+    data = (json.dumps(value, indent=1) + "\n").encode()
+    write_whole(path, data, durable=durable)
+
+
+def sync(path: str) -> None:
+    """Return when a file's content has reached the disk."""
+    with storing(path):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_if_changed(path: str, data: bytes) -> bool:

@@ -16,6 +16,7 @@ from looptasks.effects.files import (
     read_bytes,
     read_json,
     storing,
+    sync,
     write_json,
     write_whole,
 )
@@ -150,16 +151,22 @@ class IterationFolder:
             return ""
 
     def save_answer(self, answer: Answer, attempt: str) -> None:
-        """Write the verdict into the attempt's `result.json`."""
+        """Write the verdict into the attempt's `result.json`.
+
+        A check may take long: until it is over, this file is all that says that the
+        agent was paid.
+        """
         path = f"{attempt}/result.json"
         facts = read_json(path)
-        write_json(path, {**(facts or {"schema": 1}), **_verdict(answer)})
+        value = {**(facts or {"schema": 1}), **_verdict(answer)}
+        write_json(path, value, durable=bool(self._validate))
 
     def save_output(self, text: str) -> str:
         """Keep the answer as `output.md`; return the digest of its content."""
         path = self._file("output.md")
         if not os.path.exists(path):
             copy_whole(text, path)
+        sync(path)
         return digest_of(path)
 
     def chunks(self, text: str) -> Iterator[str]:

@@ -1,4 +1,8 @@
-"""A result file: how a process ended, on disk before anyone is told."""
+"""A result file: how a process ended, written before anyone is told.
+
+It survives the death of its runner. Against the loss of power it is the runner who
+syncs, when much is still to be done before the ledger has the iteration.
+"""
 
 import os
 
@@ -12,7 +16,6 @@ def write(path: bytes, outcome: Outcome) -> None:
     fd = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
     try:
         _write_all(fd, as_json(outcome).encode())
-        os.fsync(fd)
     except OSError:
         os.unlink(aside)
         raise

@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -26,7 +27,8 @@ def shown(command: str, cwd: str, show: Callable[[str], None], fatal: str = "") 
         text=True,
     ) as process:
         if fatal:
-            _kill_when(process, os.path.join(cwd, fatal))
+            path = os.path.join(cwd, fatal)
+            threading.Thread(target=_kill_when, args=(process, path)).start()
         for line in process.stdout or ():
             show(line.rstrip("\n"))
         if fatal:

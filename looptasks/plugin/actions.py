@@ -77,7 +77,7 @@ def _tools(place: Workplace, job: Job, recording: str | None) -> Tools:
         place.now,
     )
     return Tools(
-        agent=agent_for(stage, place.root, recording),
+        agent=agent_for(stage, place.root, recording, place.interrupted.is_set),
         folder=folder,
         project=place,
         processes=processes(),

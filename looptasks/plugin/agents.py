@@ -1,6 +1,7 @@
 """Which agent a stage gets, from what its loop and the command line say."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from looptasks.core.agent import Agent
@@ -9,9 +10,11 @@ from looptasks.errors import DeclarationError
 from looptasks.plugin.processes import processes
 
 
-def agent_for(stage: Stage, root: str, record: str | None) -> Agent:
+def agent_for(
+    stage: Stage, root: str, record: str | None, stopped: Callable[[], bool] = bool
+) -> Agent:
     """Return the stage's agent, or say what is missing."""
-    agent = _chosen(stage, root)
+    agent = _chosen(stage, root, stopped)
     if record is None:
         return agent
     from looptasks.effects.recording_agent import RecordingAgent  # noqa: PLC0415
@@ -19,7 +22,7 @@ def agent_for(stage: Stage, root: str, record: str | None) -> Agent:
     return RecordingAgent(agent, os.path.join(root, record))
 
 
-def _chosen(stage: Stage, root: str) -> Agent:
+def _chosen(stage: Stage, root: str, stopped: Callable[[], bool]) -> Agent:
     choice = stage.loop.agent
     if isinstance(choice, dict) and "command" in choice:
         from looptasks.effects.command_agent import CommandAgent  # noqa: PLC0415
@@ -28,7 +31,7 @@ def _chosen(stage: Stage, root: str) -> Agent:
     if choice == "replay" or isinstance(choice, dict):
         from looptasks.effects.replay_agent import ReplayAgent  # noqa: PLC0415
 
-        return ReplayAgent(_replay_folder(choice, stage, root))
+        return ReplayAgent(_replay_folder(choice, stage, root), stopped)
     return _plugged_in(str(choice), stage)
 
 

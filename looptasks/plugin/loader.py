@@ -14,7 +14,7 @@ from doit.task import Task
 
 from looptasks.core.request import VARIABLES, Request, request_from, unread
 from looptasks.core.taskname import parsed
-from looptasks.errors import LoopError
+from looptasks.errors import LoopError, UsageError
 
 _OURS = {"dep_file", "backend"}
 
@@ -89,7 +89,7 @@ class LoopLoader(DodoTaskLoader):
         wanted = needed(cmd.sel_tasks, tasks)
         made = list(tasks_to_run(self, wanted, tasks))
         if self.engagement is not None:
-            cmd.dep_manager.backend.use_session(self.engagement.place.folder.path)
+            self._remember(cmd)
             _terminate_like_interrupt()
         return _complete([*tasks, *made])
 
@@ -100,8 +100,19 @@ class LoopLoader(DodoTaskLoader):
             cmd.sel_tasks = default_names(tasks)
         made = list(tasks_to_show(self, cmd.sel_tasks or (), whole=_whole(cmd)))
         if self.engagement is not None:
-            cmd.dep_manager.backend.use_session(self.engagement.place.folder.path)
+            self._remember(cmd)
         return _complete([*tasks, *made])
+
+    def _remember(self, cmd: Any) -> None:
+        """Have doit's memory of our tasks in the session's own folder."""
+        backend = cmd.dep_manager.backend
+        if not hasattr(backend, "use_session"):
+            raise UsageError(
+                "a session keeps doit's memory itself, in its own folder",
+                where="--backend",
+                fix="leave the option out",
+            )
+        backend.use_session(self.engagement.place.folder.path)
 
 
 class _Watched(dict[str, str]):

@@ -60,7 +60,7 @@ def test_an_exit_code_is_an_error_that_names_it(
     tmp_path: Path, processes: KeeperProcesses, command: str | list[str]
 ) -> None:
     found = answer(CommandAgent(command, processes), tmp_path)
-    assert (found.verdict, found.exit_code, found.reason) == ("error", 3, "exit code 3")
+    assert (found.verdict, found.exit_code, found.reason) == ("transient", 3, "exit code 3")
 
 
 def test_the_last_words_on_stderr_are_part_of_the_reason(
@@ -75,7 +75,7 @@ def test_a_signal_from_elsewhere_is_an_error(
     tmp_path: Path, processes: KeeperProcesses
 ) -> None:
     found = answer(CommandAgent("kill -9 $$", processes), tmp_path)
-    assert (found.verdict, found.reason) == ("error", "signal 9")
+    assert (found.verdict, found.reason) == ("transient", "signal 9")
 
 
 def test_limits_have_verdicts_of_their_own(

@@ -85,7 +85,7 @@ def test_a_change_that_breaks_a_file_is_seen_after_a_good_load(
 @pytest.mark.parametrize("damage", [b"", b"{", b"\xff" * 200, b"0" * 64 + b"\n{}"])
 def test_a_damaged_cache_is_ignored(root: str, damage: bytes) -> None:
     first = declarations.load(root, "loop:plan")
-    (cached,) = Path(root, ".loop/.cache").glob("*.json")
+    (cached,) = Path(root, ".loop/.cache").glob("*.sealed")
     cached.write_bytes(damage)
     assert declarations.load(root, "loop:plan") == first
     assert cached.read_bytes() != damage
@@ -93,7 +93,7 @@ def test_a_damaged_cache_is_ignored(root: str, damage: bytes) -> None:
 
 def test_a_cache_of_another_version_is_ignored(root: str) -> None:
     declarations.load(root, "loop:plan")
-    (cached,) = Path(root, ".loop/.cache").glob("*.json")
+    (cached,) = Path(root, ".loop/.cache").glob("*.sealed")
     record = json.loads(cached.read_bytes()[65:])
     record |= {"version": "0.0.0", "description": "old"}
     body = json.dumps(record).encode()

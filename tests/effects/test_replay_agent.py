@@ -92,7 +92,7 @@ def test_a_missing_iteration_is_an_error_that_names_the_path(
 def test_a_recorded_exit_code_is_played(tmp_path: Path, tape: Path) -> None:
     (tape / "replay.json").write_text('{"exit_code": 9, "seconds": 0.05}')
     found = play(tmp_path)
-    assert (found.verdict, found.exit_code) == ("error", 9)
+    assert (found.verdict, found.exit_code) == ("transient", 9)
     assert found.seconds >= 0.05
 
 

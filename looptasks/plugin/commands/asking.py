@@ -6,19 +6,9 @@ from typing import Any
 
 from doit import doit_cmd
 
-from looptasks.core.outlook import Outlook, outlooks
 from looptasks.core.request import VARIABLES, Request, request_from, unread
+from looptasks.plugin.commands.json_option import OPT_JSON
 from looptasks.plugin.commands.yielding import LoopCommand
-from looptasks.plugin.engagement import Engagement
-
-OPT_JSON = {
-    "name": "json",
-    "short": "",
-    "long": "json",
-    "type": bool,
-    "default": False,
-    "help": "print JSON for programs",
-}
 
 
 class AskingCommand(LoopCommand):
@@ -48,9 +38,3 @@ class AskingCommand(LoopCommand):
     def print_json(self, value: Any) -> None:
         """Write a value for programs."""
         self.print(json.dumps(value, indent=1))
-
-
-def foreseen(engaged: Engagement, entry: str) -> list[Outlook]:
-    """Return what a run of an entry would do, by the code that would do it."""
-    courses = engaged.courses(entry)
-    return outlooks([(c.stage, c.record, c.step()) for c in courses])

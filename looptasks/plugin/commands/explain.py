@@ -7,7 +7,7 @@ from looptasks.core.outlook import Outlook
 from looptasks.core.suggestion import did_you_mean, listed
 from looptasks.core.taskname import parsed
 from looptasks.errors import UsageError
-from looptasks.plugin.commands.asking import AskingCommand, foreseen
+from looptasks.plugin.commands.asking import AskingCommand
 from looptasks.plugin.engagement import (
     Engagement,
     engagement,
@@ -15,6 +15,7 @@ from looptasks.plugin.engagement import (
     existing,
     session_for,
 )
+from looptasks.plugin.foresight import foreseen, outlook_fields
 
 
 class Explain(AskingCommand):
@@ -41,7 +42,10 @@ class Explain(AskingCommand):
                 {
                     "session": engaged.place.session,
                     "entries": [
-                        {"entry": e, "stages": [_fields(o) for o in _kept(v, only)]}
+                        {
+                            "entry": e,
+                            "stages": [outlook_fields(o) for o in _kept(v, only)],
+                        }
                         for e, v in views.items()
                     ],
                 }
@@ -91,7 +95,3 @@ def _kept(view: Sequence[Outlook], stage: str) -> list[Outlook]:
     if stage not in names:
         raise UsageError(f"no stage `{stage}`", fix=f"there are {listed(names)}")
     return list(view[names.index(stage) :])
-
-
-def _fields(view: Outlook) -> dict[str, Any]:
-    return {**view._asdict(), "next_task": view.next_task or None}

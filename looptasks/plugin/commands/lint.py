@@ -5,7 +5,8 @@ from typing import Any
 
 from looptasks.core.finding import CODES
 from looptasks.effects.yaml_declarations import lint
-from looptasks.plugin.commands.asking import OPT_JSON, AskingCommand
+from looptasks.plugin.commands.asking import AskingCommand
+from looptasks.plugin.commands.json_option import OPT_JSON
 
 _OPT_CODES = {
     "name": "codes",

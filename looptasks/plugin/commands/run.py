@@ -10,9 +10,9 @@ from doit.exceptions import BaseFail, UnmetDependency
 
 from looptasks.errors import LoopError
 from looptasks.plugin.commands.yielding import Yielding
-from looptasks.plugin.ending import INTERRUPTED, Ending, ending_of
 
 _PATIENCE = 15.0
+_INTERRUPTED = 130
 
 
 class Run(Yielding, cmd_run.Run):
@@ -27,7 +27,7 @@ class Run(Yielding, cmd_run.Run):
         try:
             code = super().execute(params, args) or 0
         except KeyboardInterrupt:
-            code = INTERRUPTED
+            code = _INTERRUPTED
         except LoopError as error:
             sys.stderr.write(f"{error}\n")
             code, what = error.exit_code, error.what
@@ -44,10 +44,13 @@ class Run(Yielding, cmd_run.Run):
         if engaged is None:
             return code
         place = engaged.place
-        if code == INTERRUPTED:
+        if code == _INTERRUPTED:
             place.interrupted.set()
             _stop_processes()
             place.wait_until_idle(_PATIENCE)
+        # In a project of others this module must cost nothing.
+        from looptasks.plugin.ending import ending_of  # noqa: PLC0415
+
         ending = ending_of(engaged, code, self.failed, what)
         _say_last(ending)
         with contextlib.suppress(LoopError):
@@ -63,7 +66,7 @@ def _stop_processes() -> None:
     processes().stop_all()
 
 
-def _say_last(ending: Ending) -> None:
+def _say_last(ending: Any) -> None:
     for line in ending.lines():
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()

@@ -7,6 +7,7 @@ from looptasks.core.owner import clock_time
 from looptasks.effects.session_folder import session_names
 from looptasks.plugin.commands.asking import AskingCommand
 from looptasks.plugin.engagement import engagement, existing
+from looptasks.plugin.state import session_state
 from looptasks.plugin.workplace import Workplace
 
 
@@ -64,74 +65,3 @@ class Status(AskingCommand):
         self.print(f"cost      {state['cost']}")
         self.print(f"next      {state['next']}")
         return 0
-
-
-def session_state(place: Workplace) -> dict[str, Any]:
-    """Return how a session stands, for people and programs."""
-    record = place.record()
-    owner = place.lock.owner()
-    stages = [
-        {
-            "stage": name,
-            "status": _stage_status(stage.status, running=owner is not None),
-            "iterations": len(stage.iterations),
-            "reason": stage.reason,
-            "cost_usd": stage.spending.cost,
-            "tokens": stage.spending.tokens,
-            "cost": stage.spending.spoken(),
-            "seconds": round(stage.spending.seconds, 3),
-        }
-        for name, stage in _planned(record)
-    ]
-    status = _status([s["status"] for s in stages], record.signal, owner)
-    spending = record.spending()
-    return {
-        "session": place.session,
-        "status": status,
-        "owner": owner._asdict() if owner else None,
-        "entries": [
-            {k: v for k, v in e.items() if k != "event"} for e in record.entries
-        ],
-        "stages": stages,
-        "iterations": sum(s["iterations"] for s in stages),
-        "cost_usd": spending.cost,
-        "known_cost_usd": round(spending.cost_usd, 6),
-        "unknown_costs": spending.unknown,
-        "tokens": spending.tokens,
-        "cost": spending.spoken(),
-        "signal": dict(record.signal) if record.signal else None,
-        "reason": record.end["reason"] if record.end else None,
-        "next": _next(place.session, status, record.entries),
-    }
-
-
-def _planned(record: Any) -> list[tuple[str, Any]]:
-    names = [name for entry in record.entries for name in entry.get("stages", ())]
-    names += [name for name in record.stages if name not in names]
-    return [(name, record.stage(name)) for name in names]
-
-
-def _stage_status(status: str, *, running: bool) -> str:
-    return "interrupted" if status == "running" and not running else status
-
-
-def _status(stages: list[str], signal: Any, owner: Any) -> str:
-    if owner is not None:
-        return "pausing" if signal else "running"
-    if signal:
-        return "paused"
-    for status in ("failed", "waiting", "interrupted", "invalidated", "pending"):
-        if status in stages:
-            return status
-    return "complete" if stages else "pending"
-
-
-def _next(session: str, status: str, entries: Any) -> str:
-    names = " ".join(entry["entry"] for entry in entries)
-    again = f"doit {names} session={session}"
-    return {
-        "running": f"doit pause session={session}",
-        "pausing": "wait for the running iteration to end",
-        "complete": "nothing; all stages are complete",
-        "paused": f"doit resume session={session} && {again}",
-    }.get(status, again)

@@ -1,0 +1,90 @@
+"""The acts of the demo: commands that make a point, and what to notice in each."""
+
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """A command that is run for real, and what to notice in its output.
+
+    As soon as the path `fatal` exists, the command is killed.
+    """
+
+    command: str
+    notice: str
+    fatal: str = ""
+
+
+class Act(NamedTuple):
+    """Some steps that make one point."""
+
+    title: str
+    about: str
+    steps: tuple[Step, ...]
+
+
+ACTS = (
+    Act(
+        "A loop that knows when to stop",
+        "Fresh agents refine docs/plan.md, one after the other, until two in a row "
+        "find\nnothing to add. (All agents here are recordings: no model, no network.)",
+        (
+            Step(
+                "doit loop:refine",
+                "the first agent changed the plan, the next two found nothing: "
+                "one agent never agrees with itself, so it takes both.",
+            ),
+            Step(
+                "doit loop:refine",
+                "a finished loop does nothing when it is run again.",
+            ),
+        ),
+    ),
+    Act(
+        "A crash that costs nothing",
+        "Agents write slug.sh until `sh check.sh` passes, and in the middle of the "
+        "third\niteration doit is killed.",
+        (
+            Step(
+                "doit loop:build",
+                'agent 1 said "Done!" and the check said no: the check counts. '
+                "Then agent 3 was cut off in the middle.",
+                fatal=".loop/build/build/iterations/0003/attempts/1/stdout",
+            ),
+            Step(
+                "doit loop:build",
+                "to resume is to run it again: iterations 1 and 2 were not repeated.",
+            ),
+            Step(
+                "ls .loop/build/build/iterations/0003/attempts",
+                "attempt 1 is the one that was killed; nothing is thrown away.",
+            ),
+        ),
+    ),
+    Act(
+        "A change that stops where it no longer matters",
+        "Two stages: `facts` reads docs/idea.md, `write` makes NOTES.md from that.",
+        (
+            Step("doit pipeline:notes", "both stages ran, the second from the first."),
+            Step(
+                "echo 'Thank you for reading.' >> docs/idea.md",
+                "an input has changed, though nothing that matters.",
+            ),
+            Step(
+                "doit explain pipeline:notes",
+                "before any money is spent: what would run, what might, and why.",
+            ),
+            Step(
+                "doit pipeline:notes",
+                "`facts` ran again and came out the same, so `write` rested.",
+            ),
+        ),
+    ),
+    Act(
+        "The result",
+        "What the agents left behind:",
+        (
+            Step("sh slug.sh 'Hello, World!'", "the program works, as its check said."),
+            Step("cat NOTES.md", "the note is there."),
+        ),
+    ),
+)
