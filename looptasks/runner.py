@@ -1,140 +1,21 @@
 """One iteration, start to finish: asks the core, calls effects through protocols."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from looptasks.core.agent import Agent, Answer, Call
-from looptasks.core.completion import Evidence, Rule
-from looptasks.core.digest import of_value
+from looptasks.core.agent import Answer, Call
+from looptasks.core.completion import Evidence
+from looptasks.core.digest import MISSING, of_value
 from looptasks.core.iteration import Iteration, result_digest
+from looptasks.core.job import Checked, Failed, Finished, Job, Outcome, Tools
 from looptasks.core.output import read_fields
-from looptasks.core.pipeline import Loop, Stage
-from looptasks.core.process import Command, Processes
+from looptasks.core.pipeline import Loop
+from looptasks.core.process import Command
 from looptasks.core.progress import feedback
 from looptasks.core.prompt import render
-from looptasks.core.step import Sight, Stop, completion
+from looptasks.core.step import Iterate, Sight, Stop, completion
 
 RETRIED = frozenset({"transient", "timeout", "hung", "garbled"})
-
-
-class Job(NamedTuple):
-    """An iteration to be run, and all that it rests on."""
-
-    session: str
-    stage: Stage
-    number: int
-    item: str
-    goal: str
-    inputs: Mapping[str, str]
-    items: tuple[str, ...]
-    generation: int
-    history: Sequence[Iteration]
-    failures: Sequence[Mapping[str, Any]]
-    seconds_left: float | None
-    env: Mapping[str, str]
-
-
-class Finished(NamedTuple):
-    """The iteration is done and recorded."""
-
-    iteration: Iteration
-
-
-class Checked(NamedTuple):
-    """The stage was complete before the first agent started."""
-
-    reason: str
-
-
-class Failed(NamedTuple):
-    """No attempt was good; the work goes on with the next run."""
-
-    verdict: str
-    reason: str
-
-
-Outcome = Finished | Checked | Failed
-
-
-class Folder(Protocol):
-    """The iteration's folder."""
-
-    def prepare(self, generation: int, inputs: Mapping[str, str]) -> None:
-        """Make it, moving what an older generation left there to the archive."""
-
-    def attempts(self) -> list[str]:
-        """Return the folders of attempts made so far, oldest first."""
-
-    def new_attempt(self) -> str:
-        """Make the folder of the next attempt."""
-
-    def variables(self, prompt: str) -> dict[str, str]:
-        """Return the variables of a prompt that come from files."""
-
-    def write_prompt(self, text: str) -> str:
-        """Keep the prompt, and return its path."""
-
-    def previous_log(self) -> str:
-        """Return the end of what the check of the iteration before printed."""
-
-    def save_answer(self, answer: Answer, attempt: str) -> None:
-        """Write the verdict into the attempt's `result.json`."""
-
-    def save_output(self, text: str) -> str:
-        """Keep the answer as `output.md`; return the digest of its content."""
-
-    def chunks(self, text: str) -> Iterable[str]:
-        """Return a text file's content in pieces of whole lines."""
-
-    def log(self) -> str:
-        """Return the path of the check's log."""
-
-    def settle(self, iteration: Iteration) -> None:
-        """Record the finished iteration: ledger first, then what derives from it."""
-
-
-class Project(Protocol):
-    """The project that agents work on."""
-
-    root: str
-
-    def digests(self, patterns: Iterable[str]) -> dict[str, str]:
-        """Return path and digest of each file that the patterns mean."""
-
-    def missing(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Return those of the paths that do not exist."""
-
-    def head(self) -> str | None:
-        """Return the commit that is checked out."""
-
-
-class Ledger(Protocol):
-    """Where events go."""
-
-    def event(self, event: str, **fields: Any) -> None:  # noqa: ANN401
-        """Append an event of this stage."""
-
-
-class Clock(Protocol):
-    """Tells and passes time."""
-
-    def now(self) -> str:
-        """Return the time as RFC 3339."""
-
-    def pause(self, seconds: float) -> bool:
-        """Wait; tell whether it was cut short."""
-
-
-class Tools(NamedTuple):
-    """The effects that an iteration needs."""
-
-    agent: Agent
-    folder: Folder
-    project: Project
-    processes: Processes
-    ledger: Ledger
-    clock: Clock
-    rule: Rule
 
 
 def run_iteration(job: Job, tools: Tools) -> Outcome:
@@ -143,15 +24,29 @@ def run_iteration(job: Job, tools: Tools) -> Outcome:
     checked = _check_before(job, tools)
     if checked is not None:
         return checked
-    base = tools.project.head()
-    started = tools.clock.now()
+    before = Before(tools.clock.now(), tools.project.head(), _fingerprint(job, tools))
     found = _adopt(job, tools) or _try_attempts(job, tools)
     if isinstance(found, Failed):
         return found
     attempt, answer = found
-    iteration = _iteration(job, tools, answer, (started, base, attempt))
+    iteration = _iteration(job, tools, answer, (attempt, before))
     tools.folder.settle(iteration)
     return Finished(iteration)
+
+
+class Before(NamedTuple):
+    """How things were when the iteration began."""
+
+    time: str
+    commit: str | None
+    fingerprint: str
+
+
+def _fingerprint(job: Job, tools: Tools) -> str:
+    """Return what progress is measured by; only loops without end need it."""
+    loop = job.stage.loop
+    watched = loop.completion == "beads-empty" and loop.no_progress
+    return tools.project.fingerprint() if watched else ""
 
 
 def _check_before(job: Job, tools: Tools) -> Checked | None:
@@ -162,7 +57,7 @@ def _check_before(job: Job, tools: Tools) -> Checked | None:
     tools.ledger.event("check", exit_code=code)
     sight = Sight(
         missing=tools.project.missing(loop.writes),
-        evidence=Evidence(items=job.items, checked=code),
+        evidence=Evidence(items=job.items, checked=code, workload=tools.workload()),
     )
     step = completion(loop, (), sight, tools.rule)
     done = isinstance(step, Stop) and step.status == "complete"
@@ -276,6 +171,7 @@ def _prompt(job: Job, tools: Tools, failures: Sequence[Mapping[str, Any]]) -> st
         "FEEDBACK": feedback(log, kept, unmet),
         "VALIDATE": loop.validate,
         **tools.folder.variables(loop.prompt),
+        **job.variables,
     }
     return render(loop.prompt, values)
 
@@ -306,9 +202,9 @@ def _validate(job: Job, tools: Tools) -> int:
 
 
 def _iteration(
-    job: Job, tools: Tools, answer: Answer, since: tuple[str, str | None, str]
+    job: Job, tools: Tools, answer: Answer, since: tuple[str, Before]
 ) -> Iteration:
-    started, base, attempt = since
+    attempt, before = since
     loop = job.stage.loop
     output = tools.folder.save_output(answer.text)
     parsed = read_fields(tools.folder.chunks(answer.text), loop.output_parse)
@@ -317,7 +213,7 @@ def _iteration(
         validation = {"command": loop.validate, "exit_code": _validate(job, tools)}
     iteration = Iteration(
         number=job.number,
-        started_at=started,
+        started_at=before.time,
         finished_at=tools.clock.now(),
         attempts=int(attempt.rpartition("/")[2]),
         agent=tools.agent.name,
@@ -332,19 +228,48 @@ def _iteration(
         previous=job.history[-1].result if job.history else "",
         result=result_digest(output, parsed, validation),
         output=output,
-        left=tools.project.digests((*loop.reads, *loop.writes)),
+        left=_left(job, tools),
+        reads=loop.reads,
         item=job.item,
-        base_commit=base,
+        base_commit=before.commit,
         head_commit=tools.project.head(),
     )
-    return iteration._replace(decision=_decision(job, tools, iteration))
+    if before.fingerprint:
+        moved = before.fingerprint != tools.project.fingerprint()
+        iteration = iteration._replace(progress=moved)
+    return _integrated(job, tools, iteration)
 
 
-def _decision(job: Job, tools: Tools, iteration: Iteration) -> dict[str, str]:
+def _integrated(job: Job, tools: Tools, iteration: Iteration) -> Iteration:
+    """Bring finished work back to where it belongs; only then is it finished."""
+    step = _after(job, tools, iteration)
+    complete = isinstance(step, Stop) and step.status == "complete"
+    if complete and tools.integrate is not None and (refusal := tools.integrate()):
+        tools.folder.append_log(refusal)
+        check = {"command": "merge", "exit_code": 1}
+        result = result_digest(iteration.output, iteration.parsed, check)
+        iteration = iteration._replace(validation=check, result=result)
+        step = _after(job, tools, iteration)
+    action = "stop" if isinstance(step, Stop) else "continue"
+    decision = {"action": action, "reason": step.reason}
+    return iteration._replace(decision=decision, head_commit=tools.project.head())
+
+
+def _left(job: Job, tools: Tools) -> dict[str, str]:
+    """Return how the stage's files are now, those that are gone included."""
+    loop = job.stage.loop
+    before = {*job.reads, *(job.history[-1].left if job.history else ())}
+    now = tools.project.digests((*loop.reads, *loop.writes))
+    gone = tools.project.missing(sorted(before.difference(now)))
+    return now | dict.fromkeys(gone, MISSING)
+
+
+def _after(job: Job, tools: Tools, iteration: Iteration) -> Iterate | Stop:
+    """Say what the stage would do after this iteration."""
     loop = job.stage.loop
     sight = Sight(
-        missing=tools.project.missing(loop.writes), evidence=Evidence(items=job.items)
+        missing=tools.project.missing(loop.writes),
+        evidence=Evidence(items=job.items, workload=tools.workload()),
+        since=job.since,
     )
-    step = completion(loop, [*job.history, iteration], sight, tools.rule)
-    action = "stop" if isinstance(step, Stop) else "continue"
-    return {"action": action, "reason": step.reason}
+    return completion(loop, [*job.history, iteration], sight, tools.rule)

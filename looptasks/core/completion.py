@@ -23,6 +23,33 @@ class NotYet(NamedTuple):
     reason: str
 
 
+class Waiting(NamedTuple):
+    """Nothing can be done before somebody else has finished."""
+
+    reason: str
+
+
+class Deadlocked(NamedTuple):
+    """Nothing can be done at all."""
+
+    reason: str
+
+
+class Workload(NamedTuple):
+    """How the beads of a session stand; `why` names what holds the rest."""
+
+    closed: int
+    ready: int
+    busy: int
+    held: int
+    why: str = ""
+
+    @property
+    def left(self) -> int:
+        """How many are still to be done."""
+        return self.ready + self.busy + self.held
+
+
 class Evidence(NamedTuple):
     """What a rule may know beside the history.
 
@@ -31,9 +58,10 @@ class Evidence(NamedTuple):
 
     items: tuple[str, ...] = ()
     checked: int | None = None
+    workload: Workload | None = None
 
 
-Answer = Done | NotYet
+Answer = Done | NotYet | Waiting | Deadlocked
 Rule = Callable[[Loop, Sequence[Iteration], Evidence], Answer]
 
 
@@ -78,11 +106,27 @@ def validated(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> A
     return NotYet(f"`{loop.validate}` failed with exit code {code}")
 
 
+def beads_empty(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
+    """Stop when no bead of the session is left; the agent's word does not count."""
+    del loop, history
+    work = evidence.workload
+    if work is None:
+        return NotYet("the tracker was not asked")
+    if not work.left:
+        return Done(f"all {work.closed} beads are closed")
+    if work.ready:
+        return NotYet(f"{work.left} beads left, {work.ready} of them ready")
+    if work.busy:
+        return Waiting(f"{work.busy} beads are in other hands: {work.why}")
+    return Deadlocked(f"none of {work.held} beads can ever be ready: {work.why}")
+
+
 RULES: Mapping[str, Rule] = {
     "fixed-n": fixed_n,
     "plateau": plateau,
     "all-items": all_items,
     "validated": validated,
+    "beads-empty": beads_empty,
 }
 
 

@@ -1,6 +1,6 @@
 """An iteration: one fresh agent run in a stage, and what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from looptasks.core.digest import of_value
@@ -11,7 +11,7 @@ class Iteration(NamedTuple):
 
     `result` is the digest of what it came to and `previous` that of the iteration
     before: an iteration counts while its `previous` is still the truth. `left` says
-    how it left the files that its stage reads and writes.
+    how it left the files that its stage reads and writes, `reads` which those were.
     """
 
     number: int
@@ -31,7 +31,9 @@ class Iteration(NamedTuple):
     result: str
     output: str
     left: Mapping[str, str] = {}
+    reads: Sequence[str] = ()
     item: str = ""
+    progress: bool | None = None
     base_commit: str | None = None
     head_commit: str | None = None
     decision: Mapping[str, str] = {}

@@ -38,6 +38,9 @@ class Loop(NamedTuple):
     time_limit: float | None
     on_limit: str
     perspectives: tuple[str, ...]
+    each: str | None
+    isolation: str | None
+    no_progress: int
     unsupported: tuple[str, ...] = ()
 
 
@@ -100,14 +103,16 @@ DEFAULTS: Mapping[str, Any] = {
     "time_limit": None,
     "on_limit": "stop",
     "perspectives": (),
+    "each": None,
+    "isolation": None,
+    "no_progress": 3,
 }
 
 # Declared by the contract; each with the values that ask for nothing special.
 _NOT_YET: Mapping[str, tuple[Any, ...]] = {
-    "each": (None,),
-    "isolation": ("shared",),
     "gate": ("none",),
     "artifact": (None,),
+    "each": (None, "beads"),
 }
 
 

@@ -3,7 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from looptasks.core.completion import Done, Evidence, Rule, pending_items
+from looptasks.core.completion import (
+    Deadlocked,
+    Done,
+    Evidence,
+    Rule,
+    Waiting,
+    pending_items,
+)
 from looptasks.core.digest import MISSING
 from looptasks.core.iteration import Iteration
 from looptasks.core.pipeline import Loop
@@ -49,6 +56,7 @@ class Sight(NamedTuple):
 
     `inputs` and `reads` map names to digests; `known_reads` says how the session left
     the files in `reads`. `missing` are files of `writes` that do not exist.
+    `since` is how many iterations there were before this run.
     """
 
     inputs: Mapping[str, str] = {}
@@ -57,6 +65,7 @@ class Sight(NamedTuple):
     missing: tuple[str, ...] = ()
     evidence: Evidence = Evidence()
     forced: bool = False
+    since: int = 0
 
 
 class Means(NamedTuple):
@@ -107,6 +116,12 @@ def completion(
     unmet = _unmet(loop, history, sight)
     if isinstance(answer, Done) and not unmet:
         return Stop("complete", answer.reason)
+    if isinstance(answer, Waiting):
+        return Stop("waiting", answer.reason)
+    if isinstance(answer, Deadlocked):
+        return Stop("failed", f"deadlocked: {answer.reason}")
+    if stuck := _stuck(loop, history, sight.since):
+        return stuck
     reason = unmet if isinstance(answer, Done) else answer.reason
     if loop.max_iterations and len(history) >= loop.max_iterations:
         return Stop(
@@ -116,6 +131,16 @@ def completion(
         )
     item = next(iter(pending_items(history, sight.evidence.items)), "")
     return Iterate(len(history) + 1, reason, item)
+
+
+def _stuck(loop: Loop, history: Sequence[Iteration], since: int) -> Stop | None:
+    """Stop burning money when iterations come and go and nothing moves."""
+    last = history[since:][-loop.no_progress :] if loop.no_progress else ()
+    idle = [iteration for iteration in last if iteration.progress is False]
+    if not loop.no_progress or len(idle) < loop.no_progress:
+        return None
+    reason = f"{len(idle)} iterations in a row closed and changed nothing"
+    return Stop("failed", reason)
 
 
 def _unmet(loop: Loop, history: Sequence[Iteration], sight: Sight) -> str:

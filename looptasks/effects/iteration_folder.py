@@ -183,6 +183,11 @@ class IterationFolder:
         """Return the path of the check's log."""
         return self._file("validation.log")
 
+    def append_log(self, text: str) -> None:
+        """Add to the check's log."""
+        with storing(self.log()), open(self.log(), "a", encoding="utf-8") as file:
+            file.write(text)
+
     def settle(self, iteration: Iteration) -> None:
         """Record the finished iteration: ledger first, then what derives from it."""
         self._record(iteration)

@@ -6,6 +6,7 @@ from doit.exceptions import TaskFailed
 
 from looptasks.core.duration import spoken
 from looptasks.core.iteration import Iteration
+from looptasks.core.job import Checked, Failed, Finished, Job, Tools
 from looptasks.core.pipeline import Stage
 from looptasks.core.progress import Line, board
 from looptasks.core.record import Event, StageRecord
@@ -17,7 +18,7 @@ from looptasks.plugin.agents import agent_for
 from looptasks.plugin.course import rule_named
 from looptasks.plugin.processes import processes
 from looptasks.plugin.workplace import Workplace
-from looptasks.runner import Checked, Failed, Finished, Job, Tools, run_iteration
+from looptasks.runner import run_iteration
 
 
 class _StageLedger:

@@ -4,11 +4,12 @@ Running, listing and explaining all ask here, so that they cannot disagree.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from looptasks.core.completion import RULES, Evidence, Rule
-from looptasks.core.digest import of_bytes
+from looptasks.core.digest import MISSING, of_bytes
+from looptasks.core.job import Job
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
 from looptasks.core.record import StageRecord
@@ -27,7 +28,6 @@ from looptasks.core.taskname import iteration_task
 from looptasks.effects.files import make_folder
 from looptasks.errors import DeclarationError
 from looptasks.plugin.workplace import Workplace
-from looptasks.runner import Job
 
 
 class Course:
@@ -50,6 +50,7 @@ class Course:
         self.rule = rule_named(stage.loop.completion)
         self._sight: Sight | None = None
         self._listed: tuple[str, ...] = ()
+        self.given_up: frozenset[str] = frozenset()
 
     @property
     def record(self) -> StageRecord:
@@ -95,7 +96,7 @@ class Course:
         return Sight(
             inputs=self._inputs(),
             reads=reads,
-            known_reads=self._known(reads),
+            known_reads=self._known(reads, record),
             evidence=Evidence(items=self._items(record)),
             forced=self.forced,
         )
@@ -111,11 +112,26 @@ class Course:
         inputs["config"] = self.stage.digest
         return inputs
 
-    def _known(self, reads: Mapping[str, str]) -> dict[str, str]:
+    def _known(self, reads: Mapping[str, str], record: StageRecord) -> dict[str, str]:
         upstream = self.pipeline.upstream(self.stage.name)
-        record = self.place.record()
-        known = {path: record.baseline(path, upstream) for path in reads}
-        return {path: digest for path, digest in known.items() if digest is not None}
+        session = self.place.record()
+        known = dict.fromkeys(self._watched(reads, record), MISSING)
+        for path in {*reads, *known}:
+            digest = session.baseline(path, upstream)
+            if digest is not None:
+                known[path] = digest
+        return known
+
+    def _watched(self, reads: Mapping[str, str], record: StageRecord) -> Iterable[str]:
+        """Return the files that the last iteration would have seen, gone ones too."""
+        if not record.iterations:
+            return ()
+        last, loop = record.iterations[-1], self.stage.loop
+        if list(last.reads) != list(loop.reads):
+            # A file that is only now named is no change.
+            return self.place.digests(set(last.reads) & set(loop.reads))
+        unseen = set(last.left).difference(reads, loop.writes)
+        return [*reads, *self.place.missing(unseen)]
 
     def _items(self, record: StageRecord) -> tuple[str, ...]:
         if self.stage.loop.items is None:
@@ -150,6 +166,7 @@ class Course:
             goal=self.request.goal or "",
             inputs=relevant(loop, self.sight.inputs),
             items=self.sight.evidence.items,
+            reads=self.sight.reads,
             generation=record.generation,
             history=before,
             failures=record.failures,
@@ -193,20 +210,17 @@ class Course:
         )
 
     def derive_last(self) -> None:
-        """Write the last iteration's files again if a crash came before them."""
-        if self.record.iterations:
-            last = self.record.iterations[-1]
-            self.place.folder.derive(self.stage.name, last)
+        """Write the last good iteration's files again if a crash came before them."""
+        record = self.record
+        if count := record.certified():
+            self.place.folder.derive(self.stage.name, record.iterations[count - 1])
 
     def targets(self) -> list[str]:
         """Return the files that this stage, and no later one, makes for good."""
-        later = {
-            path
-            for stage in self.pipeline.stages
-            if self.stage.name in self.pipeline.upstream(stage.name)
-            for path in stage.loop.writes
-        }
-        return [path for path in self.stage.loop.writes if path not in later]
+        stages = self.pipeline.stages
+        after = stages[stages.index(self.stage) + 1 :]
+        later = {path for stage in after for path in stage.loop.writes}
+        return [p for p in self.stage.loop.writes if p not in later | self.given_up]
 
     def task(self, number: int) -> str:
         """Return the name of an iteration's task."""

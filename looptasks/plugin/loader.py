@@ -158,7 +158,7 @@ def needed(selected: Iterable[str], tasks: Iterable[Task]) -> list[str]:
     by_name = {task.name: task for task in tasks}
     makers = {target: t.name for t in by_name.values() for target in t.targets}
     found: dict[str, None] = {}
-    todo = list(selected)
+    todo = list(selected)[::-1]
     while todo:
         name = todo.pop()
         if name in found:

@@ -78,6 +78,7 @@ def _tasks(
     whole = {name.whole for name in wanted if not name.iteration}
     for entry in entries:
         courses = engaged.courses(entry, forced=forced)
+        _share_targets(engaged, courses, list(entries))
         doc = engaged.pipelines[entry].description
         tasks = list(entry_tasks(entry, courses, doc, makers))
         goals = [n for n in wanted if n.iteration and engaged.entry_of(n) == entry]
@@ -85,6 +86,16 @@ def _tasks(
         kept = {g.whole for g in goals} - whole
         yield from (task for task in tasks if task.name not in kept)
         _wait_for_writers(courses, plain)
+
+
+def _share_targets(
+    engaged: Engagement, courses: Sequence[Course], entries: Sequence[str]
+) -> None:
+    """Leave a file that several entries write to the last one: doit allows one."""
+    for course in courses:
+        later = entries[entries.index(course.pipeline.entry) + 1 :]
+        stages = (stage for entry in later for stage in engaged.pipelines[entry].stages)
+        course.given_up = frozenset(path for s in stages for path in s.loop.writes)
 
 
 def _goals(

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from looptasks import __version__
+from looptasks.core.digest import of_value
 from looptasks.core.iteration import Iteration
 from looptasks.core.owner import Owner
 from looptasks.core.record import Event, SessionRecord
@@ -110,6 +111,21 @@ class Workplace:
     def head(self) -> str | None:
         """Return the commit that is checked out."""
         return head_commit(self.root)
+
+    def fingerprint(self) -> str:
+        """Return a digest of all that counts as progress: files, and beads."""
+        from looptasks.effects.folder_tree import states  # noqa: PLC0415
+
+        files = {
+            path: state
+            for path, state in states(self.root).items()
+            if not path.startswith(".beads/")
+        }
+        return of_value([files, self.beads_done()])
+
+    def beads_done(self) -> list[str]:
+        """Return what is known of beads, claims aside."""
+        return []
 
     def now(self) -> str:
         """Return the time as RFC 3339."""

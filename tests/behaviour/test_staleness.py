@@ -75,7 +75,7 @@ def test_always_repeats_everything_each_time(done: Project) -> None:
     assert rerun(done, "-a", "loop:x") == ALL
     assert rerun(done, "-a", "loop:x") == ALL
     assert rerun(done) == []
-    assert len(done.archived("s")) == 8
+    assert len(done.archived("s", "prompt.md")) == 8
 
 
 def test_a_cleaned_iteration_is_archived_and_repeated(done: Project) -> None:

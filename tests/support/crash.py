@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,17 @@ class CrashProject:
         self.env = environment(folder / "environment", registered=True) | {name: value}
         self.write("doit.cfg", "[GLOBAL]\nloader = loops\n")
         self.script("agent.sh", agent)
+        self._started: list[subprocess.Popen[str]] = []
+
+    def end_all(self) -> None:
+        """End whatever a failed test has left running."""
+        for process in self._started:
+            if process.returncode is None:
+                process.kill()
+                process.communicate()
+        for pid in self.processes():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of the project."""
@@ -73,7 +85,7 @@ class CrashProject:
         self, *words: str, env: Mapping[str, str] | None = None
     ) -> "subprocess.Popen[str]":
         """Start doit in a process group of its own."""
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "doit", *words],
             cwd=self.folder,
             env={**self.env, **(env or {})},
@@ -83,6 +95,8 @@ class CrashProject:
             text=True,
             start_new_session=True,
         )
+        self._started.append(process)
+        return process
 
     def run(self, *words: str, env: Mapping[str, str] | None = None) -> Ran:
         """Run doit to its end."""
@@ -96,7 +110,7 @@ class CrashProject:
         """Return the ledger's events, all of them or those of a kind."""
         path = self.path(session, "ledger.jsonl")
         lines = path.read_bytes().splitlines() if path.exists() else []
-        found = [json.loads(line) for line in lines]
+        found = [json.loads(line) for line in lines if _parses(line)]
         return [e for e in found if not event or e["event"] == event]
 
     def calls(self) -> Counter[str]:
@@ -210,7 +224,8 @@ def _iteration_faults(project: CrashProject, session: str) -> Iterator[str]:
         ends = [_end_of(folder / "attempts" / n) for n in _attempts(folder)]
         if ends.count("exit") != 1 or ends[-1] != "exit":
             yield f"{where}: the agent's attempts ended as {ends}"
-        called = calls[f"{session} {_loop_of(project, session, event)} {folder.name}"]
+        loop = _loop_of(project, session, event)
+        called = calls[f"{session} {loop} {event['iteration']}"]
         if called > len(ends):
             yield f"{where}: {called} calls in {len(ends)} attempts"
         for name in ("state.json", "progress.md", "inputs.json", "prompt.md"):

@@ -1,0 +1,1 @@
+"""Benchmarks: ratios against a floor that is measured in the same run."""

@@ -1,0 +1,66 @@
+"""A bench: where a run of the measures works, how hard it tries, and its limits."""
+
+import itertools
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from bench.commands import environments
+from bench.projects import finished_session, raw_project
+from bench.samples import Contender, Effort, Ratio, compare
+from bench.table import Row, limits
+
+
+class Bench:
+    """What every measure gets."""
+
+    def __init__(self, folder: Path, *, quick: bool) -> None:
+        self.folder = folder
+        self.quick = quick
+        self.with_us, self.without = environments(folder)
+        self.limits = limits()
+        self._numbers: Iterator[int] = itertools.count(1)
+        self.finished = cache(self._finished)
+        self.raw = cache(self._raw)
+
+    def fresh(self, name: str) -> Path:
+        """Return a folder that is not there yet.
+
+        Nothing is removed before the run is over: ext4 shuns the inodes of files
+        that were just removed, and makes new files slowly for the next seconds.
+        """
+        return self.folder / f"{next(self._numbers):03d}-{name}"
+
+    def _finished(self, count: int) -> Path:
+        """Return a project with a finished session of so many iterations."""
+        return finished_session(self.fresh(f"done-{count}"), self.with_us, count)
+
+    def _raw(self, count: int) -> Path:
+        """Return a plain doit project with so many tasks, all up to date."""
+        return raw_project(self.fresh(f"raw-{count}"), self.without, count)
+
+    def effort(self, seconds: float, least: int = 5, most: int = 60) -> Effort:
+        """Return how hard to try at one row, given what is enough for a quick run."""
+        if self.quick:
+            return Effort(least, most, seconds)
+        return Effort(2 * least, 4 * most, 6 * seconds)
+
+    def row(  # noqa: PLR0913
+        self,
+        name: str,
+        ours: Contender,
+        floor: Contender,
+        effort: Effort,
+        *,
+        limit: str | None = None,
+        note: str = "",
+    ) -> Row:
+        """Compare, and return the row; both have been warmed up once."""
+        most = self.limits[limit] if limit else None
+        ours()
+        floor()
+        return Row(name, compare(ours, floor, most, effort), most, note)
+
+    def told(self, name: str, ratio: Ratio, limit: str | None, note: str = "") -> Row:
+        """Return the row of a ratio that was not made by comparing two contenders."""
+        return Row(name, ratio, self.limits[limit] if limit else None, note)

@@ -1,0 +1,83 @@
+"""Iterations: what our loop costs beside a bare loop that starts the same program."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.bench import Bench
+from bench.commands import doit, insist, python
+from bench.projects import STUB, loop_project
+from bench.samples import Contender, Effort
+from bench.table import Row
+
+# What nobody can leave out: the prompt on stdin, the answer in a file of its own.
+_BARE = f"""\
+import subprocess, sys
+for number in range(int(sys.argv[1])):
+    with open("prompt", "rb") as prompt, open(f"{{sys.argv[2]}}-{{number}}", "wb") as out:
+        subprocess.run(["{STUB}"], stdin=prompt, stdout=out, check=True)
+"""
+# The same, keeping what we promise to keep: the answer and one line, both synced.
+_DURABLE = f"""\
+import os, subprocess, sys
+with open(f"{{sys.argv[2]}}-ledger", "ab", buffering=0) as ledger:
+    for number in range(int(sys.argv[1])):
+        name = f"{{sys.argv[2]}}-{{number}}"
+        with open("prompt", "rb") as prompt, open(name, "wb") as out:
+            subprocess.run(["{STUB}"], stdin=prompt, stdout=out, check=True)
+            os.fsync(out.fileno())
+        ledger.write(b"x" * 700 + b"\\n")
+        os.fsync(ledger.fileno())
+"""
+_SHORT = 20
+
+
+def rows(bench: Bench) -> Iterator[Row]:
+    """Yield what an iteration costs, start-up and end aside."""
+    long = 220 if bench.quick else 520
+    project = loop_project(bench.fresh("loop"))
+    ours = _slope(lambda count, name: _looped(bench, project, count, name), long)
+    effort = bench.effort(15, least=5, most=15)
+    note = f"iterations {_SHORT} to {long}"
+    for title, program, limit in (
+        ("an iteration / a bare loop", _BARE, "iteration"),
+        ("an iteration / a bare loop that syncs", _DURABLE, "iteration-synced"),
+    ):
+        bare = _bare(bench, program, long)
+        yield bench.row(title, ours, bare, effort, limit=limit, note=note)
+        effort = Effort(effort.least, effort.most, effort.seconds / 3)
+
+
+def _slope(run, long: int) -> Contender:  # noqa: ANN001
+    names = iter(range(10**9))
+
+    def seconds() -> float:
+        name = str(next(names))
+        short_run = run(_SHORT, f"short{name}")
+        return (run(long, f"long{name}") - short_run) / (long - _SHORT)
+
+    return seconds
+
+
+def _looped(bench: Bench, project: Path, count: int, name: str) -> float:
+    words = ("loop:x", f"session={name}", f"max={count}")
+    ran = doit(project, bench.with_us, *words)
+    ledger = (project / ".loop" / name / "ledger.jsonl").read_bytes()
+    insist(ledger.count(b'"event":"iteration"'), count, "iterations in the ledger")
+    last = project / f".loop/{name}/x/iterations/{count:04d}/output.md"
+    insist(last.read_text(), f"Work on {count} of {name}.\n", "the last answer")
+    return ran.seconds
+
+
+def _bare(bench: Bench, program: str, long: int) -> Contender:
+    folder = bench.fresh("bare")
+    folder.mkdir()
+    (folder / "prompt").write_text("Work on 1 of bare.\n")
+    (folder / "bare.py").write_text(program)
+
+    def run(count: int, name: str) -> float:
+        env = bench.without
+        seconds = python(folder, env, "bare.py", str(count), name).seconds
+        insist((folder / f"{name}-{count - 1}").stat().st_size, 19, "the last answer")
+        return seconds
+
+    return _slope(run, long)

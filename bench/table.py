@@ -1,0 +1,68 @@
+"""A table: one row per ratio, with its limit and the verdict."""
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.samples import Ratio
+
+THRESHOLDS = Path(__file__).with_name("thresholds.toml")
+_TITLES = ("measure", "ratio", "95 % range", "limit", "rounds", "ours", "floor", "")
+
+
+class Row(NamedTuple):
+    """One measured ratio; without a limit it only informs."""
+
+    name: str
+    ratio: Ratio
+    limit: float | None
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Say whether the limit holds; `near` is over it, but by no more than noise."""
+        if self.limit is None:
+            return "info"
+        if self.ratio.value <= self.limit:
+            return "ok"
+        return "BROKEN" if self.ratio.low > self.limit else "near"
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row as text."""
+        ratio = self.ratio
+        verdict = f"{self.verdict} ({self.note})" if self.note else self.verdict
+        return (
+            self.name,
+            f"{ratio.value:.2f}",
+            f"{ratio.low:.2f} to {ratio.high:.2f}",
+            "" if self.limit is None else f"{self.limit:.2f}",
+            str(ratio.rounds),
+            _milliseconds(ratio.ours_ms),
+            _milliseconds(ratio.floor_ms),
+            verdict,
+        )
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value:.2f} ms" if value < 10 else f"{value:.0f} ms"
+
+
+def limits() -> dict[str, float]:
+    """Return the limit of each measure."""
+    declared = tomllib.loads(THRESHOLDS.read_text(encoding="utf-8"))
+    return {name: float(entry["limit"]) for name, entry in declared.items()}
+
+
+def markdown(rows: Iterable[Row]) -> str:
+    """Return the rows as a Markdown table that is also readable as it is."""
+    cells = [_TITLES, *(row.cells() for row in rows)]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(_TITLES))]
+    lines = [_line(line, widths) for line in cells]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([lines[0], rule, *lines[1:]]) + "\n"
+
+
+def _line(cells: Iterable[str], widths: Iterable[int]) -> str:
+    padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+    return "| " + " | ".join(padded) + " |"

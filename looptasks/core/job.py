@@ -1,0 +1,141 @@
+"""A job: an iteration to be run, the tools for it, and what can come of it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from looptasks.core.agent import Agent, Answer
+from looptasks.core.completion import Rule, Workload
+from looptasks.core.iteration import Iteration
+from looptasks.core.pipeline import Stage
+from looptasks.core.process import Processes
+
+
+class Job(NamedTuple):
+    """An iteration to be run, and all that it rests on."""
+
+    session: str
+    stage: Stage
+    number: int
+    item: str
+    goal: str
+    inputs: Mapping[str, str]
+    items: tuple[str, ...]
+    reads: Mapping[str, str]
+    generation: int
+    history: Sequence[Iteration]
+    failures: Sequence[Mapping[str, Any]]
+    seconds_left: float | None
+    env: Mapping[str, str]
+    variables: Mapping[str, str] = {}
+    since: int = 0
+
+
+class Finished(NamedTuple):
+    """The iteration is done and recorded."""
+
+    iteration: Iteration
+
+
+class Checked(NamedTuple):
+    """The stage was complete before the first agent started."""
+
+    reason: str
+
+
+class Failed(NamedTuple):
+    """No attempt was good; the work goes on with the next run."""
+
+    verdict: str
+    reason: str
+
+
+Outcome = Finished | Checked | Failed
+
+
+class Folder(Protocol):
+    """The iteration's folder."""
+
+    def prepare(self, generation: int, inputs: Mapping[str, str]) -> None:
+        """Make it, moving what an older generation left there to the archive."""
+
+    def attempts(self) -> list[str]:
+        """Return the folders of attempts made so far, oldest first."""
+
+    def new_attempt(self) -> str:
+        """Make the folder of the next attempt."""
+
+    def variables(self, prompt: str) -> dict[str, str]:
+        """Return the variables of a prompt that come from files."""
+
+    def write_prompt(self, text: str) -> str:
+        """Keep the prompt, and return its path."""
+
+    def previous_log(self) -> str:
+        """Return the end of what the check of the iteration before printed."""
+
+    def save_answer(self, answer: Answer, attempt: str) -> None:
+        """Write the verdict into the attempt's `result.json`."""
+
+    def save_output(self, text: str) -> str:
+        """Keep the answer as `output.md`; return the digest of its content."""
+
+    def chunks(self, text: str) -> Iterable[str]:
+        """Return a text file's content in pieces of whole lines."""
+
+    def log(self) -> str:
+        """Return the path of the check's log."""
+
+    def append_log(self, text: str) -> None:
+        """Add to the check's log."""
+
+    def settle(self, iteration: Iteration) -> None:
+        """Record the finished iteration: ledger first, then what derives from it."""
+
+
+class Project(Protocol):
+    """The project that agents work on."""
+
+    root: str
+
+    def digests(self, patterns: Iterable[str]) -> dict[str, str]:
+        """Return path and digest of each file that the patterns mean."""
+
+    def missing(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the paths that do not exist."""
+
+    def head(self) -> str | None:
+        """Return the commit that is checked out."""
+
+    def fingerprint(self) -> str:
+        """Return a digest of all that counts as progress."""
+
+
+class Ledger(Protocol):
+    """Where events go."""
+
+    def event(self, event: str, **fields: Any) -> None:  # noqa: ANN401
+        """Append an event of this stage."""
+
+
+class Clock(Protocol):
+    """Tells and passes time."""
+
+    def now(self) -> str:
+        """Return the time as RFC 3339."""
+
+    def pause(self, seconds: float) -> bool:
+        """Wait; tell whether it was cut short."""
+
+
+class Tools(NamedTuple):
+    """The effects that an iteration needs."""
+
+    agent: Agent
+    folder: Folder
+    project: Project
+    processes: Processes
+    ledger: Ledger
+    clock: Clock
+    rule: Rule
+    workload: Callable[[], Workload | None] = lambda: None
+    integrate: Callable[[], str] | None = None

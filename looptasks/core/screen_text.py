@@ -1,0 +1,81 @@
+"""Screen text: what of a text may be put on a screen, and how much room it takes."""
+
+import re
+import unicodedata
+
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)"  # colours, cursor
+    r"|[\]PX^_].*?(?:\x07|\x1b\\|\x9c|$)"  # titles, links, strings
+    r"|[ -/]*(?:[0-~]|$))"
+    r"|\x9b[0-?]*[ -/]*[@-~]?",
+    re.DOTALL,
+)
+_BREAK = re.compile(r"[\r\n\v\f\x85\u2028\u2029]+")
+_SELECTORS = range(0xFE00, 0xFE10)  # they change how wide a character is drawn
+
+
+def plain(line: str) -> str:
+    """Return a line without anything that does more than fill cells.
+
+    >>> plain("\\x1b[31mred\\x1b[0m\\tand\\x07 calm")
+    'red and calm'
+    """
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join(map(_kept, _ESCAPE.sub("", line)))
+
+
+def _kept(character: str) -> str:
+    category = unicodedata.category(character)
+    if category[0] == "Z" or character == "\t":
+        return " "
+    unseen = category[0] == "C" or ord(character) in _SELECTORS
+    return "" if unseen else character
+
+
+def lines(text: str) -> list[str]:
+    """Split a text where a terminal would start a line or write over it."""
+    return _BREAK.split(text)
+
+
+def width(text: str) -> int:
+    """Return how many cells a plain text fills; too many rather than too few.
+
+    >>> width("plan"), width("計画")
+    (4, 4)
+    """
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut(text: str, cells: int, ellipsis: str = "…") -> str:
+    """Return the text, shortened to fit.
+
+    >>> cut("a long story", 8), cut("short", 8)
+    ('a long…', 'short')
+    """
+    if width(text) <= cells:
+        return text
+    room = cells - width(ellipsis)
+    if room < 0:
+        return ""
+    end = 0
+    for character in text:
+        room -= _cells(character)
+        if room < 0:
+            break
+        end += 1
+    return text[:end].rstrip() + ellipsis
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    """Return the text with question marks for what an encoding does not have."""
+    if text.isascii():
+        return text
+    name = encoding or "utf-8"
+    return text.encode(name, "replace").decode(name)
