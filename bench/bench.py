@@ -1,7 +1,6 @@
 """A bench: where a run of the measures works, how hard it tries, and its limits."""
 
 import itertools
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +18,7 @@ class Bench:
         self.quick = quick
         self.with_us, self.without = environments(folder)
         self.limits = limits()
-        self._numbers: Iterator[int] = itertools.count(1)
+        self._numbers = itertools.count(1)
         self.finished = cache(self._finished)
         self.raw = cache(self._raw)
 
@@ -45,7 +44,7 @@ class Bench:
             return Effort(least, most, seconds)
         return Effort(2 * least, 4 * most, 6 * seconds)
 
-    def row(  # noqa: PLR0913
+    def row(
         self,
         name: str,
         ours: Contender,

@@ -76,5 +76,10 @@ def doit(cwd: Path, env: Mapping[str, str], *words: str) -> Ran:
 
 def insist(found: object, wanted: object, what: str) -> None:
     """End the benchmark when the work that was timed is not the work that was meant."""
-    if found != wanted:
-        raise SystemExit(f"bench: {what}: expected {wanted!r}, found {found!r}")
+    insist_that(found == wanted, f"{what}: expected {wanted!r}, found {found!r}")
+
+
+def insist_that(holds: bool, told: str) -> None:  # noqa: FBT001 - its only condition
+    """End the benchmark when something does not hold."""
+    if not holds:
+        raise SystemExit(f"bench: not what was meant to be timed: {told}")

@@ -1,6 +1,6 @@
 """Iterations: what our loop costs beside a bare loop that starts the same program."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.bench import Bench
@@ -13,7 +13,8 @@ from bench.table import Row
 _BARE = f"""\
 import subprocess, sys
 for number in range(int(sys.argv[1])):
-    with open("prompt", "rb") as prompt, open(f"{{sys.argv[2]}}-{{number}}", "wb") as out:
+    name = f"{{sys.argv[2]}}-{{number}}"
+    with open("prompt", "rb") as prompt, open(name, "wb") as out:
         subprocess.run(["{STUB}"], stdin=prompt, stdout=out, check=True)
 """
 # The same, keeping what we promise to keep: the answer and one line, both synced.
@@ -47,7 +48,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         effort = Effort(effort.least, effort.most, effort.seconds / 3)
 
 
-def _slope(run, long: int) -> Contender:  # noqa: ANN001
+def _slope(run: Callable[[int, str], float], long: int) -> Contender:
     names = iter(range(10**9))
 
     def seconds() -> float:

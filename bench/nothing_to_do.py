@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bench.bench import Bench
-from bench.commands import doit, insist
+from bench.commands import doit, insist, insist_that
 from bench.samples import Contender
 from bench.table import Row
 
@@ -29,8 +29,7 @@ def _run(bench: Bench, count: int) -> Contender:
     def seconds() -> float:
         ran = doit(bench.finished(count), bench.with_us, "loop:x", "session=s")
         said = ran.out.splitlines()[-1]
-        insist("nothing to do" in said, True, said)
-        insist(f" {count} iterations" in said, True, said)
+        insist_that("nothing to do" in said and f" {count} iterations" in said, said)
         return ran.seconds
 
     return seconds
@@ -48,7 +47,7 @@ def _raw_run(bench: Bench, count: int) -> Contender:
 def _list(bench: Bench, count: int) -> Contender:
     def seconds() -> float:
         ran = doit(bench.finished(count), bench.with_us, "list", "session=s")
-        insist(f"{count} iterations" in ran.out, True, "iterations listed")
+        insist_that(f"{count} iterations" in ran.out, ran.out)
         return ran.seconds
 
     return seconds

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.bench import Bench
-from bench.commands import doit, insist
+from bench.commands import doit, insist, insist_that
 from bench.projects import pipeline_project
 from bench.samples import Contender
 from bench.table import Row
@@ -64,7 +64,8 @@ def _ours(bench: Bench, project: Path, count: int) -> Contender:
         words = ("-n", str(_SIDE_BY_SIDE), "pipeline:p", f"session={session}")
         ran = doit(project, bench.with_us, *words)
         insist(ran.out.count(" started, "), count, "agents that were started")
-        insist(f" {count} iterations" in ran.out.splitlines()[-1], True, ran.out[-200:])
+        said = ran.out.splitlines()[-1]
+        insist_that(f" {count} iterations" in said, said)
         return ran.seconds
 
     return seconds

@@ -13,7 +13,7 @@ from looptasks.core.pipeline import Loop
 from looptasks.core.process import Command
 from looptasks.core.progress import feedback
 from looptasks.core.prompt import render
-from looptasks.core.step import Iterate, Sight, Stop, completion
+from looptasks.core.step import Iterate, Sight, Stop, completion, out_of_time
 
 RETRIED = frozenset({"transient", "timeout", "hung", "garbled"})
 
@@ -54,7 +54,8 @@ def _check_before(job: Job, tools: Tools) -> Checked | None:
     if not loop.check_before or job.history or job.number > 1:
         return None
     code = _validate(job, tools) if loop.validate else None
-    tools.ledger.event("check", exit_code=code)
+    left = tools.project.digests((*loop.reads, *loop.writes))
+    tools.ledger.event("check", exit_code=code, left=left)
     sight = Sight(
         missing=tools.project.missing(loop.writes),
         evidence=Evidence(items=job.items, checked=code, workload=tools.workload()),
@@ -93,6 +94,10 @@ def _try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
         failed = Failed(answer.verdict, answer.reason)
         if answer.verdict not in RETRIED:
             break
+        if job.seconds_left is not None:
+            job = job._replace(seconds_left=job.seconds_left - answer.seconds)
+            if job.seconds_left <= 0:
+                return Failed(answer.verdict, out_of_time(loop))
     return failed
 
 
@@ -232,7 +237,6 @@ def _iteration(
         reads=loop.reads,
         item=job.item,
         base_commit=before.commit,
-        head_commit=tools.project.head(),
     )
     if before.fingerprint:
         moved = before.fingerprint != tools.project.fingerprint()

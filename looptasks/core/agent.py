@@ -42,7 +42,11 @@ class Tokens(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What an attempt came to, read from its files alone; unknown is None."""
+    """What an attempt came to, read from its files alone; unknown is None.
+
+    `estimated` marks a cost that comes from a price table, not from the agent;
+    `resets_at` is when a usage limit ends, if that was told.
+    """
 
     verdict: VerdictName
     reason: str
@@ -56,6 +60,8 @@ class Answer(NamedTuple):
     model: str = ""
     session_id: str = ""
     turns: int | None = None
+    estimated: bool = False
+    resets_at: str = ""
 
 
 class Agent(Protocol):

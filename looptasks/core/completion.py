@@ -102,8 +102,9 @@ def validated(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> A
         return Done(f"`{loop.validate}` passed")
     if not history:
         return NotYet(f"`{loop.validate}` has not passed yet")
-    code = (history[-1].validation or {}).get("exit_code")
-    return NotYet(f"`{loop.validate}` failed with exit code {code}")
+    check = history[-1].validation or {}
+    command, code = check.get("command", loop.validate), check.get("exit_code")
+    return NotYet(f"`{command}` failed with exit code {code}")
 
 
 def beads_empty(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
@@ -143,5 +144,7 @@ def pending_items(
     history: Sequence[Iteration], items: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the items that no iteration has worked on, in their order."""
+    if not items:
+        return ()
     done = {iteration.item for iteration in history}
     return tuple(item for item in items if item not in done)

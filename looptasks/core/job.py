@@ -10,6 +10,15 @@ from looptasks.core.pipeline import Stage
 from looptasks.core.process import Processes
 
 
+class Site(NamedTuple):
+    """A worktree to work in instead of the project's own folder."""
+
+    name: str
+    folder: str
+    target: str
+    title: str
+
+
 class Job(NamedTuple):
     """An iteration to be run, and all that it rests on."""
 
@@ -28,6 +37,8 @@ class Job(NamedTuple):
     env: Mapping[str, str]
     variables: Mapping[str, str] = {}
     since: int = 0
+    bead: str = ""
+    site: Site | None = None
 
 
 class Finished(NamedTuple):

@@ -10,7 +10,10 @@ How = Literal["exit", "timeout", "idle", "interrupted", "orphaned", "unstartable
 
 
 class Command(NamedTuple):
-    """One program to run, with files for its streams and limits on its time."""
+    """One program to run, with files for its streams and limits on its time.
+
+    With `exact` it gets the variables of `env` and none of ours.
+    """
 
     argv: tuple[str, ...]
     cwd: str
@@ -21,6 +24,7 @@ class Command(NamedTuple):
     env: Mapping[str, str] = {}
     timeout: float | None = None
     idle_timeout: float | None = None
+    exact: bool = False
 
 
 class Ended(NamedTuple):

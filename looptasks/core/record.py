@@ -92,6 +92,11 @@ class SessionRecord:
         self.runs = 0
         self.events = 0
 
+    @property
+    def paused(self) -> bool:
+        """Whether it must be resumed before it can go on."""
+        return self.signal is not None and self.signal["signal"] == "pause"
+
     def stage(self, name: str) -> StageRecord:
         """Return the record of a stage, a blank one for a stage not yet begun."""
         if name not in self.stages:
@@ -159,7 +164,10 @@ def _items(record: SessionRecord, event: Event) -> None:
 
 
 def _check(record: SessionRecord, event: Event) -> None:
-    record.stage(event["stage"]).checked = event["exit_code"]
+    stage = record.stage(event["stage"])
+    stage.checked = event["exit_code"]
+    for path, digest in event.get("left", {}).items():
+        stage.left[path] = (record.events, digest)
 
 
 def _attempt(record: SessionRecord, event: Event) -> None:
@@ -198,6 +206,10 @@ def _forget(record: SessionRecord, event: Event) -> None:
     stage.generation += 1
     for number in range(first, last + 1):
         stage.forget(number, event["reason"])
+    if not event["iteration"]:
+        stage.checked = None
+    if stage.forgotten or stage.checked is None:
+        stage.status, stage.reason = "invalidated", event["reason"]
 
 
 _HANDLERS = {

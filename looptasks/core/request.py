@@ -56,6 +56,8 @@ class Request(NamedTuple):
             settings["max_iterations"] = self.max
         if self.model is not None:
             settings["model"] = self.model
+        if self.budget is not None:
+            settings["budget_usd"] = self.budget
         if (agent := self._agent()) is not None:
             settings["agent"] = agent
         return settings

@@ -2,6 +2,9 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
+
+from looptasks.core.secret import masked
 
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)"  # colours, cursor
@@ -15,9 +18,9 @@ _SELECTORS = range(0xFE00, 0xFE10)  # they change how wide a character is drawn
 
 
 def plain(line: str) -> str:
-    """Return a line without anything that does more than fill cells.
+    r"""Return a line without anything that does more than fill cells.
 
-    >>> plain("\\x1b[31mred\\x1b[0m\\tand\\x07 calm")
+    >>> plain("\x1b[31mred\x1b[0m\tand\x07 calm")
     'red and calm'
     """
     if line.isascii() and line.isprintable():
@@ -31,6 +34,15 @@ def _kept(character: str) -> str:
         return " "
     unseen = category[0] == "C" or ord(character) in _SELECTORS
     return "" if unseen else character
+
+
+def shown(text: str, known: Iterable[str] = ()) -> str:
+    r"""Return lines that may come from an agent, fit for other people's eyes.
+
+    >>> shown("PASSWORD=\x1b[1mabc", known=["12345678"])
+    'PASSWORD=***'
+    """
+    return masked("\n".join(map(plain, text.split("\n"))), known)
 
 
 def lines(text: str) -> list[str]:

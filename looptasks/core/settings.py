@@ -16,6 +16,8 @@ _COUNTS = (
     "attempts",
 )
 _SPOKEN = frozenset({"prompt", "description"})
+# Raising a limit is how work goes on, and never makes any of it stale.
+_LIMITS = frozenset({"max_iterations", "budget_usd", "time_limit"})
 
 
 def of_stage(declared: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,4 +67,4 @@ def completed(settings: Mapping[str, Any]) -> dict[str, Any]:
 def settings_digest(settings: Mapping[str, Any]) -> str:
     """Return the digest of effective settings: `60` and `1m` are the same."""
     loop = {**settings, **loop_from(settings, "")._asdict()}
-    return of_value({k: v for k, v in loop.items() if k not in _SPOKEN})
+    return of_value({k: v for k, v in loop.items() if k not in _SPOKEN | _LIMITS})

@@ -56,7 +56,8 @@ class Sight(NamedTuple):
 
     `inputs` and `reads` map names to digests; `known_reads` says how the session left
     the files in `reads`. `missing` are files of `writes` that do not exist.
-    `since` is how many iterations there were before this run.
+    `stale` are reasons of another kind to start again; `since` is how many iterations
+    there were before this run.
     """
 
     inputs: Mapping[str, str] = {}
@@ -65,6 +66,7 @@ class Sight(NamedTuple):
     missing: tuple[str, ...] = ()
     evidence: Evidence = Evidence()
     forced: bool = False
+    stale: tuple[str, ...] = ()
     since: int = 0
 
 
@@ -78,11 +80,11 @@ class Means(NamedTuple):
 
 def first_step(loop: Loop, record: StageRecord, sight: Sight) -> Restart | None:
     """Say whether finished iterations are stale; asked once per stage and run."""
-    if not record.iterations and not record.failures:
+    if not record.failures and not _has_settled(record):
         return None
     if sight.forced:
         return Restart(0, ("asked to run everything again",))
-    reasons = staleness(loop, record, sight)
+    reasons = sight.stale + staleness(loop, record, sight)
     return Restart(0, reasons) if reasons else None
 
 
@@ -135,7 +137,8 @@ def completion(
 
 def _stuck(loop: Loop, history: Sequence[Iteration], since: int) -> Stop | None:
     """Stop burning money when iterations come and go and nothing moves."""
-    last = history[since:][-loop.no_progress :] if loop.no_progress else ()
+    first = max(since, len(history) - loop.no_progress)
+    last = history[first:] if loop.no_progress else ()
     idle = [iteration for iteration in last if iteration.progress is False]
     if not loop.no_progress or len(idle) < loop.no_progress:
         return None
@@ -145,7 +148,7 @@ def _stuck(loop: Loop, history: Sequence[Iteration], since: int) -> Stop | None:
 
 def _unmet(loop: Loop, history: Sequence[Iteration], sight: Sight) -> str:
     if history and not history[-1].valid:
-        return f"`{loop.validate}` fails"
+        return f"`{(history[-1].validation or {}).get('command')}` fails"
     if sight.missing:
         return "not written: " + ", ".join(f"`{path}`" for path in sight.missing)
     exact = loop.completion in ("fixed-n", "all-items")
@@ -160,8 +163,13 @@ def _held_back(loop: Loop, record: StageRecord, means: Means) -> Stop | None:
     if over := _over_budget(loop, record, means):
         return over
     if loop.time_limit is not None and record.spending.seconds >= loop.time_limit:
-        return Stop("failed", f"the time limit of {loop.time_limit:g} s is used up")
+        return Stop("failed", out_of_time(loop))
     return None
+
+
+def out_of_time(loop: Loop) -> str:
+    """Say that a loop has no time left."""
+    return f"the time limit of {loop.time_limit:g} s is used up, raise `time_limit`"
 
 
 def _over_budget(loop: Loop, record: StageRecord, means: Means) -> Stop | None:
@@ -179,10 +187,15 @@ def staleness(loop: Loop, record: StageRecord, sight: Sight) -> tuple[str, ...]:
     """Say which inputs changed since the stage worked from them."""
     before, now = relevant(loop, record.inputs), relevant(loop, sight.inputs)
     reasons = _changes("input", before, now)
-    if "inputs" in loop.restart_on and record.iterations:
+    if "inputs" in loop.restart_on and _has_settled(record):
         known = {**sight.reads, **sight.known_reads}
         reasons += _changes("file", known, sight.reads)
     return reasons
+
+
+def _has_settled(record: StageRecord) -> bool:
+    """Tell whether work rests on its inputs; a check before the first agent may do."""
+    return bool(record.iterations) or record.status == "complete"
 
 
 def relevant(loop: Loop, inputs: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-# Says whether slug.sh keeps its promise; `validate` in loops/build/loop.yaml.
+# Says whether slug.sh keeps its promise; `validate` in loops/code/loop.yaml.
 code=0
 while IFS='|' read -r title want; do
   got=$(sh slug.sh "$title")

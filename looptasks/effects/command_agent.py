@@ -1,6 +1,7 @@
 """A command agent: any program that reads a prompt and prints an answer."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from looptasks.core.agent import Answer, Call
 from looptasks.core.process import Command, Processes
@@ -71,6 +72,7 @@ def _needs_shell(command: str) -> bool:
     return bool(_SHELL.intersection(command)) or "=" in first
 
 
+@cache
 def _split(command: str) -> tuple[str, ...]:
     import shlex  # noqa: PLC0415 - only when an agent is about to start
 

@@ -2,11 +2,10 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from looptasks.core.worktree import is_home
-from looptasks.effects.git_lock import refused_by, wait_for
+from looptasks.effects.git_lock import OURS, refused_by, wait_for
 from looptasks.errors import LoopError
 
 _LIMIT = 600.0  # a checkout of a large repository takes minutes on a slow disk
@@ -36,7 +35,7 @@ _INHERITED = (
 )
 # What a user likes at the keyboard must not change what a merge does.
 _SETTINGS = (
-    "core.hooksPath=/dev/null",
+    OURS,
     "core.quotePath=false",
     "commit.gpgSign=false",
     "gc.auto=0",
@@ -79,12 +78,17 @@ class Git:
         """Return what git prints; a failure is an error."""
         said = self.ask(*arguments, **environ)
         if said.code:
-            raise LoopError(
-                f"`git {arguments[0]}` failed: {said.reason}",
-                where=self.root,
-                fix="run it by hand in that folder, and mend what it says",
-            )
+            raise self.failure(arguments, said)
         return said.out.rstrip("\n")
+
+    def failure(self, arguments: tuple[str, ...], said: Said) -> LoopError:
+        """Return the error that a failed call is."""
+        verb = next(a for a in arguments if a != "-c" and "=" not in a)
+        return LoopError(
+            f"`git {verb}` failed: {said.reason}",
+            where=self.root,
+            fix="run it by hand in that folder, and mend what it says",
+        )
 
     def ask(self, *arguments: str, **environ: str) -> Said:
         """Return what git says, failed or not; locks of dead gits do not count."""
@@ -95,12 +99,12 @@ class Git:
             lock = refused_by(said.err) if said.code else None
         return said
 
-    def _call(self, arguments: tuple[str, ...], environ: Mapping[str, str]) -> Said:
+    def _call(self, arguments: tuple[str, ...], environ: dict[str, str]) -> Said:
         settings = [part for s in _SETTINGS for part in ("-c", s)]
         try:
             # A session of its own: Ctrl-C must not end git between two files.
             process = subprocess.Popen(
-                ("git", *settings, *arguments),
+                ("git", *settings, *arguments),  # noqa: S607 - whichever the user has
                 cwd=self.root,
                 env=self._environ() | environ,
                 stdin=subprocess.DEVNULL,
@@ -180,9 +184,8 @@ class Git:
 
     def commit(self, name: str) -> str | None:
         """Return the commit that a name means; None when it means none."""
-        options = ("--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        said = self.ask("rev-parse", *options)
-        return None if said.code else said.out.split()[-1]
+        said = self.ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        return None if said.code else said.out.strip()
 
     def tip(self, branch: str) -> str | None:
         """Return a branch's newest commit; None when there is no such branch."""

@@ -1,6 +1,9 @@
 """Git's HEAD, read from its files: an iteration cannot afford to start git twice."""
 
 import os
+from functools import cache
+
+from looptasks.effects.files import read_bytes
 
 
 def head_commit(root: str) -> str | None:
@@ -21,17 +24,24 @@ def head_commit(root: str) -> str | None:
 
 
 def _git_folder(root: str) -> str | None:
-    current = os.path.abspath(root)
-    while True:
-        path = os.path.join(current, ".git")
-        if os.path.isdir(path):
-            return path
-        link = _text(path)
-        if link and link.startswith("gitdir: "):
-            return os.path.join(current, link.removeprefix("gitdir: "))
-        if current == os.path.dirname(current):
-            return None
-        current = os.path.dirname(current)
+    for path in _candidates(os.path.abspath(root)):
+        if os.path.exists(path):
+            return path if os.path.isdir(path) else _linked(path)
+    return None
+
+
+@cache
+def _candidates(folder: str) -> tuple[str, ...]:
+    above = os.path.dirname(folder)
+    here = os.path.join(folder, ".git")
+    return (here,) if above == folder else (here, *_candidates(above))
+
+
+def _linked(path: str) -> str | None:
+    head, _, target = (_text(path) or "").partition("gitdir: ")
+    if head or not target:
+        return None
+    return os.path.join(os.path.dirname(path), target)
 
 
 def _packed(folder: str, name: str) -> str | None:
@@ -44,7 +54,7 @@ def _packed(folder: str, name: str) -> str | None:
 
 def _text(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read().strip()
+        data = read_bytes(path)
     except OSError:
         return None
+    return None if data is None else data.decode("utf-8", "replace").strip()

@@ -3,12 +3,16 @@
 import os
 import re
 import time
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import NamedTuple
 
 _REFUSED = re.compile(r"Unable to create '(.+?\.lock)': File exists")
+OURS = "core.hooksPath=/dev/null"  # every call of ours says so, and few others do
 _OLD = 5.0  # seconds; libraries hold a lock for moments, with no git process to see
 _PATIENCE = 60.0
 _PAUSE = 0.05
+_DAEMON = b"fsmonitor--daemon"  # lives as long as the machine, holds no lock
 
 
 def refused_by(said: str) -> str | None:
@@ -37,44 +41,85 @@ def is_leftover(lock: str) -> bool:
         age = time.time() - os.lstat(lock).st_mtime
     except OSError:
         return False
-    return age > _OLD and not _git_is_alive()
+    return age > _OLD and not _git_is_alive(lock)
 
 
-def _git_is_alive() -> bool:
-    # Any git of this machine: `git commit` waits for its editor in any folder, and
-    # `git -C` hides where it works. Waiting for a stranger is harmless.
+def wait_for_ours(folder: str) -> None:
+    """Wait until no git that a killed process of ours started works in a folder."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end and any(
+        OURS.encode() in git.started and git.folder in ("", folder) for git in _gits()
+    ):
+        time.sleep(_PAUSE)
+
+
+class _LivingGit(NamedTuple):
+    """A git process; `folder` "" where the system does not tell it."""
+
+    started: bytes
+    folder: str
+
+
+def _git_is_alive(lock: str) -> bool:
+    return any(_works_near(git.folder, lock) for git in _gits())
+
+
+def _gits() -> Iterator[_LivingGit]:
     try:
         pids = [name for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
-        return _git_in_ps()
-    return any(_is_git(pid) for pid in pids)
+        yield from _gits_of_ps()
+        return
+    for pid in pids:
+        with suppress(OSError):
+            if git := _git_of(f"/proc/{pid}"):
+                yield git
 
 
-def _is_git(pid: str) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            head, _, rest = file.read().rpartition(b")")
-    except OSError:
-        return False
+def _git_of(place: str) -> _LivingGit | None:
+    with open(f"{place}/stat", "rb") as file:
+        head, _, rest = file.read().rpartition(b")")
     name = head.partition(b"(")[2]
-    zombie = rest.split()[:1] in ([b"Z"], [b"X"])
-    return not zombie and (name == b"git" or name.startswith(b"git-"))
+    if rest.split()[0] in b"ZX" or not (name == b"git" or name.startswith(b"git-")):
+        return None
+    with open(f"{place}/cmdline", "rb") as file:
+        started = file.read()
+    folder = os.readlink(f"{place}/cwd")
+    return None if _DAEMON in started else _LivingGit(started, folder)
 
 
-def _git_in_ps() -> bool:
+def _gits_of_ps() -> Iterator[_LivingGit]:
     import subprocess  # noqa: PLC0415 - not needed where there is /proc
 
     said = subprocess.run(
-        ("ps", "-axo", "state=,comm="),
+        ("ps", "-axo", "state=,args="),  # noqa: S607 - /bin or /usr/bin
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        text=True,
         check=False,
     ).stdout
-    rows = (line.split(None, 1) for line in said.splitlines())
-    return any(
-        len(row) > 1
-        and not row[0].startswith("Z")
-        and os.path.basename(row[1]).startswith("git")
-        for row in rows
-    )
+    for line in said.splitlines():
+        state, _, started = line.strip().partition(b" ")
+        program = os.path.basename(started.split(b" ")[0])
+        if program.startswith(b"git") and state[:1] != b"Z" and _DAEMON not in line:
+            yield _LivingGit(started, "")
+
+
+def _works_near(folder: str, lock: str) -> bool:
+    """Tell whether a git in that folder may hold the lock; in doubt it does."""
+    common = ""
+    while folder and not common:
+        common = _common_folder(os.path.join(folder, ".git"))
+        folder = "" if folder == os.path.dirname(folder) else os.path.dirname(folder)
+    return not common or os.path.realpath(lock).startswith(f"{common}{os.sep}")
+
+
+def _common_folder(path: str) -> str:
+    if os.path.isdir(path):
+        return os.path.realpath(path)
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            named = file.read().strip().removeprefix("gitdir: ")
+    except OSError:
+        return ""
+    place = os.path.realpath(os.path.join(os.path.dirname(path), named))
+    return place.partition(f"{os.sep}worktrees{os.sep}")[0]

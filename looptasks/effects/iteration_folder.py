@@ -13,10 +13,11 @@ from looptasks.core.taskname import padded
 from looptasks.effects.files import (
     beside,
     make_folder,
-    read_bytes,
+    read_all,
     read_json,
     storing,
     sync,
+    write_all,
     write_json,
     write_whole,
 )
@@ -91,7 +92,9 @@ class IterationFolder:
     def new_attempt(self) -> str:
         """Make the folder of the next attempt; a half-written answer moves aside."""
         before = self.attempts()
-        path = f"{self._file('attempts')}/{len(before) + 1}"
+        folder = self._file("attempts")
+        make_folder(folder)
+        path = f"{folder}/{len(before) + 1}"
         make_folder(path)
         output = self._file("output.md")
         if before and os.path.exists(output):
@@ -165,7 +168,7 @@ class IterationFolder:
         """Keep the answer as `output.md`; return the digest of its content."""
         path = self._file("output.md")
         if not os.path.exists(path):
-            copy_whole(text, path)
+            return copy_whole(text, path, durable=True)
         sync(path)
         return digest_of(path)
 
@@ -197,15 +200,15 @@ class IterationFolder:
 
     def _grow_progress(self, added: bytes) -> None:
         path = self._session.stage(self._stage, "progress.md")
-        with storing(path), open(path, "ab") as file:
-            file.write(added)
-        whole = read_bytes(path) if self._progress_size == 0 else self._grown(path)
-        write_whole(self._file("progress.md"), whole or added)
-
-    def _grown(self, path: str) -> bytes:
-        with open(path, "rb") as file:
-            file.seek(self._progress_size)
-            return file.read()
+        with storing(path):
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            try:
+                write_all(descriptor, added)
+                os.lseek(descriptor, self._progress_size, os.SEEK_SET)
+                grown = read_all(descriptor)
+            finally:
+                os.close(descriptor)
+        write_whole(self._file("progress.md"), grown or added)
 
     def _link_current(self) -> None:
         link = self._session.stage(self._stage, "current")

@@ -33,18 +33,25 @@ class JsonlLedger:
         return self.record
 
     def _new_events(self) -> Iterator[dict[str, Any]]:
-        try:
-            with open(self.path, "rb") as file:
-                file.seek(self._read)
-                data = file.read()
-        except (FileNotFoundError, NotADirectoryError):
-            return
+        data = self._tail()
         whole = data.rfind(b"\n") + 1
         self._read += whole
         for line in data[:whole].splitlines():
             event = _event(line)
             if event is not None:
                 yield event
+
+    def _tail(self) -> bytes:
+        if self._writer is not None:
+            return _read_from(self._writer, self._read)
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY)
+        except (FileNotFoundError, NotADirectoryError):
+            return b""
+        try:
+            return _read_from(descriptor, self._read)
+        finally:
+            os.close(descriptor)
 
     def append(self, event: dict[str, Any], *, durable: bool = False) -> None:
         """Add one event; a durable one has reached the disk on return."""
@@ -73,6 +80,14 @@ class JsonlLedger:
             if self._writer is not None:
                 os.close(self._writer)
                 self._writer = None
+
+
+def _read_from(descriptor: int, start: int) -> bytes:
+    pieces, end = [], os.fstat(descriptor).st_size
+    while start < end and (piece := os.pread(descriptor, end - start, start)):
+        pieces.append(piece)
+        start += len(piece)
+    return b"".join(pieces)
 
 
 def _event(line: bytes) -> dict[str, Any] | None:

@@ -102,7 +102,7 @@ class KeeperProcesses:
             "argv": [encode(word) for word in command.argv],
             "cwd": encode(cwd),
             "env": {encode(k): encode(v) for k, v in command.env.items()},
-            "exact": self._exact,
+            "exact": self._exact or command.exact,
             "stdin": _absolute(command.stdin),
             "stdout": _absolute(command.stdout),
             "stderr": _absolute(command.stderr),

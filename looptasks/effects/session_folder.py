@@ -1,7 +1,9 @@
 """A session's folder: where its files are, and how superseded work leaves it."""
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from looptasks.core.iteration import Iteration, history_entry, state_of
@@ -13,6 +15,7 @@ from looptasks.effects.files import (
     make_folder,
     read_json,
     storing,
+    write_all,
     write_if_changed,
     write_json,
     write_whole,
@@ -21,6 +24,7 @@ from looptasks.effects.project_files import digest_of
 from looptasks.errors import UsageError
 
 HOME, ARCHIVE = ".loop", "archive"
+_CHUNK = 1 << 20
 
 
 class SessionFolder:
@@ -43,11 +47,15 @@ class SessionFolder:
 
     def stage(self, stage: str, *names: str) -> str:
         """Return a path below a stage's folder."""
-        return os.path.join(self.path, stage, *names)
+        return "/".join((self.path, stage, *names))
 
     def iteration(self, stage: str, number: int, *names: str) -> str:
         """Return a path below an iteration's folder."""
-        return os.path.join(self.path, stage, "iterations", padded(number), *names)
+        return "/".join((self.path, stage, "iterations", padded(number), *names))
+
+    def relative(self, stage: str, *names: str) -> str:
+        """Return a path below a stage's folder, as seen from the project."""
+        return "/".join((HOME, self.session, stage, *names))
 
     def lost(self, stage: str, count: int) -> list[int]:
         """Return the iterations whose output is no longer there."""
@@ -97,8 +105,9 @@ class SessionFolder:
         if not os.path.isdir(path):
             return ""
         base = os.path.join(self.root, HOME, ARCHIVE, self.session)
-        make_folder(base)
-        return moved(path, os.path.join(base, f"{name}-{compact(stamp)}"), self.root)
+        target = os.path.join(base, f"{name}-{compact(stamp)}")
+        make_folder(os.path.dirname(target))
+        return moved(path, target, self.root)
 
     def write_state(self, state: Mapping[str, Any]) -> None:
         """Replace a stage's `state.json`."""
@@ -190,18 +199,35 @@ def _free(path: str) -> str:
     return candidate
 
 
-def copy_whole(source: str, target: str) -> None:
-    """Copy a file of any size; the target is replaced whole."""
-    import shutil  # noqa: PLC0415 - not needed by a no-op
-
+def copy_whole(source: str, target: str, *, durable: bool = False) -> str:
+    """Copy a file of any size, replacing the target whole; return its digest."""
     temporary = beside(target)
     with storing(target):
+        writer = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         try:
-            shutil.copyfile(source, temporary)
+            digest = _poured(source, writer)
             os.replace(temporary, target)
-        finally:
-            if os.path.exists(temporary):
+            if durable:
+                os.fsync(writer)
+        except BaseException:
+            with suppress(OSError):
                 os.unlink(temporary)
+            raise
+        finally:
+            os.close(writer)
+    return digest
+
+
+def _poured(source: str, writer: int) -> str:
+    state = hashlib.sha256()
+    reader = os.open(source, os.O_RDONLY)
+    try:
+        while block := os.read(reader, _CHUNK):
+            state.update(block)
+            write_all(writer, block)
+    finally:
+        os.close(reader)
+    return state.hexdigest()
 
 
 def compact(stamp: str) -> str:

@@ -1,12 +1,16 @@
 """Actions: what doit calls for an iteration, and when a stage comes to its end."""
 
+import inspect
+import os
+from collections.abc import Callable
 from typing import Any
 
 from doit.exceptions import TaskFailed
 
 from looptasks.core.duration import spoken
+from looptasks.core.fan import bead_of
 from looptasks.core.iteration import Iteration
-from looptasks.core.job import Checked, Failed, Finished, Job, Tools
+from looptasks.core.job import Checked, Failed, Finished, Job, Project, Tools
 from looptasks.core.pipeline import Stage
 from looptasks.core.progress import Line, board
 from looptasks.core.record import Event, StageRecord
@@ -56,6 +60,16 @@ def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
             return _failed(place, job.stage, stop)
 
 
+def _bead_failed(place: Workplace, bead: str, stop: Stop) -> dict[str, str]:
+    """Let go of a bead that failed; others go on, the stage fails at its end."""
+    place.beads.tracker.release(bead)
+    return {"summary": f"{stop.status}: {stop.reason}"}
+
+
+# doit asks for it before every call, and finding it out takes longer than the prompt.
+iterate.__signature__ = inspect.signature(iterate)  # type: ignore[attr-defined]
+
+
 def summary(iteration: Iteration) -> str:
     """Say in a line what an iteration came to."""
     parts = [f"done in {spoken(iteration.seconds)}"]
@@ -77,15 +91,30 @@ def _tools(place: Workplace, job: Job, recording: str | None) -> Tools:
         lambda iteration: place.put(name, iteration),
         place.now,
     )
+    watched = stage.loop.completion == "beads-empty"
+    project, integrate = _project(place, job, folder.log())
     return Tools(
         agent=agent_for(stage, place.root, recording, place.interrupted.is_set),
         folder=folder,
-        project=place,
+        project=project,
+        workload=place.beads.workload if watched else lambda: None,
+        integrate=integrate,
         processes=processes(),
         ledger=_StageLedger(place, name),
         clock=place,
         rule=rule_named(stage.loop.completion),
     )
+
+
+def _project(
+    place: Workplace, job: Job, log: str
+) -> tuple[Project, Callable[[], str] | None]:
+    if job.site is None:
+        return place, None
+    from looptasks.plugin.worksite import Worksite  # noqa: PLC0415 - git is seldom
+
+    site = Worksite(place, job, job.site, log)
+    return site, site.integrate
 
 
 def write_head(place: Workplace, job: Job) -> None:
@@ -110,10 +139,25 @@ def publish(place: Workplace, stage: Stage, stop: Stop) -> Any:
             place.own()
         record = place.record().stage(stage.name)
         place.folder.publish(record, published(stage, record))
+        if bead := bead_of(stage.name):
+            _close_bead(place, bead, stop)
         close(place, stage, stop)
     except LoopError as error:
         return TaskFailed(str(error))
     return {"summary": f"complete: {stop.reason}"}
+
+
+def _close_bead(place: Workplace, bead: str, stop: Stop) -> None:
+    """Close a bead in the tracker before the ledger calls its loop complete.
+
+    The other way round, a crash in between would look like a bead opened again.
+    """
+    if place.beads.seen()[bead].status != "closed":
+        place.beads.tracker.close(bead, stop.reason)
+    if os.path.isdir(place.folder.file(f"worktrees/{bead}")):
+        from looptasks.plugin.worksite import put_away  # noqa: PLC0415 - git is seldom
+
+        put_away(place, bead)
 
 
 def published(stage: Stage, record: StageRecord) -> dict[int, str]:
@@ -134,11 +178,13 @@ def stand_still(place: Workplace, stage: Stage, step: Iterate | Stop) -> Any:
     return _failed(place, stage, step)
 
 
-def _failed(place: Workplace, stage: Stage, stop: Stop) -> TaskFailed:
+def _failed(place: Workplace, stage: Stage, stop: Stop) -> Any:
     try:
         if not place.owned:
             place.own()
         close(place, stage, stop)
+        if bead := bead_of(stage.name):
+            return _bead_failed(place, bead, stop)
     except LoopError as error:
         return TaskFailed(f"{stop.reason}\n{error}")
     return TaskFailed(stop.reason)

@@ -3,12 +3,12 @@
 Running, listing and explaining all ask here, so that they cannot disagree.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from looptasks.core.completion import RULES, Evidence, Rule
+from looptasks.core.completion import RULES, Evidence, Rule, Workload
 from looptasks.core.digest import MISSING, of_bytes
+from looptasks.core.fan import actor_of
 from looptasks.core.job import Job
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
@@ -20,6 +20,7 @@ from looptasks.core.step import (
     Restart,
     Sight,
     Step,
+    Stop,
     first_step,
     next_step,
     relevant,
@@ -51,6 +52,7 @@ class Course:
         self._sight: Sight | None = None
         self._listed: tuple[str, ...] = ()
         self.given_up: frozenset[str] = frozenset()
+        self.after: tuple[str, ...] = ()
 
     @property
     def record(self) -> StageRecord:
@@ -60,6 +62,8 @@ class Course:
     def step(self) -> Step:
         """Say what the stage does next."""
         record = self.record
+        if (stop := self._stopped()) is not None:
+            return stop
         if self._sight is None:
             self._sight = self.look(record)
             restart = first_step(self.stage.loop, record, self._sight)
@@ -67,12 +71,23 @@ class Course:
                 return restart
         return self.next_step(record)
 
+    def _stopped(self) -> Stop | None:
+        """Return how the stage stopped in this very run: it is not tried again."""
+        if not self.place.owned:
+            return None
+        for event in self.place.record().stops:
+            if event["stage"] == self.stage.name and event["status"] != "complete":
+                return Stop(event["status"], event["reason"], event.get("fix", ""))
+        return None
+
     def next_step(self, record: StageRecord) -> Step:
         """Say what comes next, staleness aside."""
         loop = self.stage.loop
         sight = self.sight._replace(
             missing=self.place.missing(loop.writes),
-            evidence=Evidence(items=self.sight.evidence.items, checked=record.checked),
+            evidence=self.sight.evidence._replace(
+                checked=record.checked, workload=self._workload()
+            ),
         )
         return next_step(loop, record, sight, self._means(), self.rule)
 
@@ -99,7 +114,22 @@ class Course:
             known_reads=self._known(reads, record),
             evidence=Evidence(items=self._items(record)),
             forced=self.forced,
+            stale=self.stale_for(record),
+            since=len(record.iterations),
         )
+
+    def stale_for(self, record: StageRecord) -> tuple[str, ...]:
+        """Return reasons to start again that are not in files."""
+        del record
+        return ()
+
+    def _workload(self) -> Workload | None:
+        if self.stage.loop.completion != "beads-empty":
+            return None
+        if self.place.owned:
+            # The agent of the last iteration is gone, whatever it had claimed.
+            self.place.beads.release_dead()
+        return self.place.beads.workload()
 
     def _inputs(self) -> dict[str, str]:
         loop = self.stage.loop
@@ -145,6 +175,8 @@ class Course:
     def _means(self) -> Means:
         record = self.place.record()
         signal = record.signal
+        if signal and signal["signal"] == "stop" and not self.place.owned:
+            signal = None  # it was meant for a run that is over
         word = f"{signal['signal']} was asked for" if signal else ""
         return Means(
             spent=record.spending(), budget_usd=self.request.budget, signal=word
@@ -171,10 +203,18 @@ class Course:
             history=before,
             failures=record.failures,
             seconds_left=left,
-            env=dict(self._environment(step)),
+            env=dict(self.environment(step)),
+            variables=self.variables(),
+            since=self.sight.since,
         )
 
-    def _environment(self, step: Iterate) -> Iterator[tuple[str, str]]:
+    def variables(self) -> dict[str, str]:
+        """Return the prompt variables that are not in files."""
+        if "BD" not in variables(self.stage.loop.prompt):
+            return {}
+        return {"BD": self.place.beads.command()}
+
+    def environment(self, step: Iterate) -> Iterator[tuple[str, str]]:
         for prefix in ("CLAUDE_LOOP", "LOOP"):
             yield f"{prefix}_SESSION", self.place.session
             yield f"{prefix}_TYPE", self.stage.loop.name
@@ -182,6 +222,7 @@ class Course:
         yield "LOOP_AGENT_RUN", "1"
         yield "LOOP_ITERATION", str(step.number)
         yield "LOOPTASKS_RUN", self.place.run
+        yield "BD_ACTOR", actor_of(self.place.session)
         if step.item:
             yield "LOOP_ITEM", step.item
 
@@ -228,8 +269,7 @@ class Course:
 
     def path(self, *names: str) -> str:
         """Return a path below the stage's folder, relative to the project."""
-        whole = self.place.folder.stage(self.stage.name, *names)
-        return os.path.relpath(whole, self.place.root)
+        return self.place.folder.relative(self.stage.name, *names)
 
 
 def rule_named(name: str) -> Rule:

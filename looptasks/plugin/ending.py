@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from looptasks.core.fan import bead_of
 from looptasks.core.record import Event, SessionRecord
 from looptasks.core.taskname import parsed
 from looptasks.plugin.engagement import Engagement
 
 _WAITING = ("waiting", "paused")
-INTERRUPTED, WAITING = 130, 4
+FAILED, ERROR, WAITING, INTERRUPTED = 1, 2, 4, 130
 
 
 class Ending(NamedTuple):
@@ -21,8 +22,10 @@ class Ending(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Yield what is printed last; the very last line says all that matters."""
+        why, *more = self.why.splitlines()
         yield from self.notes
-        yield f"{self.why}; {self.command}"
+        yield from more
+        yield f"{why}; {self.command}"
 
 
 def ending_of(
@@ -35,6 +38,8 @@ def ending_of(
     record = engaged.place.record()
     entries = list(dict.fromkeys(event["entry"] for event in engaged.place.asked))
     again = f"doit {' '.join(entries)} session={engaged.place.session}"
+    if record.paused:
+        again = f"doit resume session={engaged.place.session} && {again}"
     notes = tuple(_unknown_costs(engaged, record))
     if code == INTERRUPTED:
         return Ending(code, "interrupted", f"to go on: {again}", notes)
@@ -44,7 +49,13 @@ def ending_of(
         why, command = _success(engaged, record, entries)
         return Ending(0, why, command, notes)
     stops = record.stops if engaged.place.owned else []
-    return _failure(code, failed, stops, again, notes)
+    return _failure(_own_code(code, failed), failed, stops, again, notes)
+
+
+def _own_code(code: int, failed: Sequence[tuple[str, Any]]) -> int:
+    """Return the exit code without what merely follows from a failed task."""
+    plain = failed and all(fail.get_name() == "TaskFailed" for _, fail in failed)
+    return FAILED if plain and code == ERROR else code
 
 
 def _success(
@@ -75,15 +86,13 @@ def _failure(
     ending_stops = [stop for stop in stops if stop["status"] != "complete"]
     foreign = [name for name, _ in failed if parsed(name) is None]
     waiting = ending_stops and all(s["status"] in _WAITING for s in ending_stops)
-    if waiting and not foreign and code == 1:
+    if waiting and not foreign and code == FAILED:
         code = WAITING
     if not ending_stops:
         names = ", ".join(name for name, _ in failed) or "a task"
         return Ending(code, f"failed: {names}", f"after mending it: {again}", notes)
-    stop = ending_stops[0]
-    if stop["status"] == "paused":
-        session = again.rpartition(" ")[2]
-        again = f"doit resume {session} && {again}"
+    # A stage says it better than one of its beads.
+    stop = next((s for s in ending_stops if not bead_of(s["stage"])), ending_stops[0])
     fix = f" {stop['fix']}" if stop.get("fix") else ""
     word = "waiting" if code == WAITING else "failed"
     return Ending(

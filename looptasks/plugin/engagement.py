@@ -45,12 +45,15 @@ class Engagement:
             self.take_on(event["entry"])
 
     def _refuse_clash(self, pipeline: Pipeline) -> None:
-        for event in self.place.record().entries:
-            both = {s.name for s in pipeline.stages} & set(event.get("stages", ()))
-            if event["entry"] != pipeline.entry and both:
+        names = {e["entry"]: e.get("stages", ()) for e in self.place.record().entries}
+        for entry, other in self.pipelines.items():
+            names[entry] = [stage.name for stage in other.stages]
+        for entry, taken in names.items():
+            both = {stage.name for stage in pipeline.stages}.intersection(taken)
+            if entry != pipeline.entry and both:
                 raise UsageError(
                     f"session `{self.place.session}` already has a stage "
-                    f"{listed(sorted(both))}, of {event['entry']}",
+                    f"{listed(sorted(both))}, of {entry}",
                     where=pipeline.entry,
                     fix="give the stage another name, or use another session",
                 )
@@ -72,11 +75,24 @@ class Engagement:
                 return entry
         if name.kind == "loop":
             return name.whole
+        if name.kind in ("bead", "wave"):
+            return self._fanning()
         tasks = [s.task for p in self.pipelines.values() for s in p.stages]
         guess = did_you_mean(name.whole, tasks)
         raise UsageError(
             f"session `{self.place.session}` has no `{name.whole}`{guess}",
             fix=f"its tasks are {listed(tasks)}" if tasks else "start a pipeline first",
+        )
+
+    def _fanning(self) -> str:
+        """Return the entry whose stage works through beads."""
+        for entry, pipeline in self.pipelines.items():
+            if any(stage.loop.each for stage in pipeline.stages):
+                return entry
+        raise UsageError(
+            f"session `{self.place.session}` has no stage with `each: beads`",
+            fix="start one first, such as `doit loop:swarm session="
+            f"{self.place.session}`",
         )
 
     def announce(self, entries: Iterable[str]) -> None:

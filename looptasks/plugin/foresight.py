@@ -1,15 +1,79 @@
 """Foresight: what a run would do, by the code that would do it."""
 
+from collections.abc import Iterator
 from typing import Any
 
+from looptasks.core.fan import Standing, due, folder_of, is_ours, standings, waves
 from looptasks.core.outlook import Outlook, outlooks
+from looptasks.core.step import Iterate, Step, Stop
+from looptasks.plugin.course import Course
 from looptasks.plugin.engagement import Engagement
 
 
 def foreseen(engaged: Engagement, entry: str) -> list[Outlook]:
-    """Return what a run of an entry would do."""
+    """Return what a run of an entry would do, beads below the stage they belong to."""
     courses = engaged.courses(entry)
-    return outlooks([(c.stage, c.record, c.step()) for c in courses])
+    views = outlooks([(c.stage, c.record, _step(c)) for c in courses])
+    return [
+        outlook
+        for course, view in zip(courses, views, strict=True)
+        for outlook in (view, *_beads(course))
+    ]
+
+
+def _step(course: Course) -> Step:
+    if not course.stage.loop.each:
+        return course.step()
+    place = course.place
+    place.beads.refuse_cycles()
+    found = due(place.beads.seen(), place.record(), place.session)
+    if found:
+        return Iterate(0, f"{len(found)} beads to look at")
+    return Stop("complete", course.record.reason or "no bead is left")
+
+
+def _beads(course: Course) -> Iterator[Outlook]:
+    """Yield the outlook of each bead that is due, or rests on one that is."""
+    if not course.stage.loop.each:
+        return
+    from looptasks.plugin.bead_course import BeadCourse  # noqa: PLC0415 - seldom
+
+    place = course.place
+    seen = place.beads.seen()
+    found = due(seen, place.record(), place.session)
+    rows = []
+    for bead in _in_order(list(found), course):
+        own = BeadCourse(course, bead, isolated=False)
+        step = own.step()
+        blockers = tuple(folder_of(b) for b in seen[bead].blockers if b in found)
+        rows.append((own.stage._replace(inputs=blockers), own.record, step))
+    for view in outlooks(rows):
+        bead = view.task.removeprefix("bead:")
+        outside = [b for b in seen[bead].blockers if b not in found]
+        held = seen[bead].held and not any(b in found for b in seen[bead].blockers)
+        if held and view.fate == "run":
+            reason = f"blocked by {', '.join(outside)}"
+            yield view._replace(fate="blocked", reason=reason)
+        else:
+            yield view
+
+
+def _in_order(beads: list[str], course: Course) -> list[str]:
+    level = waves(course.place.beads.seen(), course.place.record())
+    return sorted(beads, key=lambda bead: level.get(bead, 0))
+
+
+def bead_standings(engaged: Engagement) -> list[Standing]:
+    """Return how the beads of a session stand, wave by wave."""
+    place = engaged.place
+    seen, record = place.beads.seen(), place.record()
+    alive = place.lock.owner() is not None
+
+    def running(bead: str) -> bool:
+        busy = seen[bead].status == "in_progress"
+        return alive and busy and is_ours(seen[bead].assignee, place.session)
+
+    return standings(seen, waves(seen, record), record, place.session, running)
 
 
 def outlook_fields(view: Outlook) -> dict[str, Any]:

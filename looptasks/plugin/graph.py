@@ -12,7 +12,7 @@ from looptasks.plugin.late import late
 from looptasks.plugin.voice import say
 
 # The reporter speaks, never an action: nothing is to be captured.
-_IO = {"capture": False}
+IO = {"capture": False}
 
 
 def entry_tasks(
@@ -26,11 +26,14 @@ def entry_tasks(
     for course in courses:
         stage = course.stage
         made = [makers[path] for path in stage.loop.reads if path in makers]
+        course.after = (*(by_stage[name] for name in stage.inputs), *made)
+        if stage.loop.each:
+            continue
         yield late(
             stage.task,
             unroll,
             course,
-            after=[*(by_stage[name] for name in stage.inputs), *made],
+            after=course.after,
             doc=stage.loop.description or doc,
             subtask_of=entry if stage.task != entry else None,
         )
@@ -41,25 +44,29 @@ def entry_tasks(
 
 def iteration_goal(name: str, course: Course, number: int) -> Task:
     """Return the placeholder of one iteration that was asked for by name."""
-    after = [f"stage:{name}" for name in course.stage.inputs]
-    return late(name, unroll, course, number, after=after, doc=f"iteration {number}")
+    doc = f"iteration {number}"
+    return late(name, unroll, course, number, after=course.after, doc=doc)
 
 
-def unroll(course: Course, goal: int = 0) -> Iterator[Task]:
+def unroll(course: Course, goal: int = 0, tried: int = 0) -> Iterator[Task]:
     """Yield what the stage does next, and itself again, until nothing is left.
 
     With a `goal`, the placeholder is that iteration, and everything after it waits.
+    If `tried` is still due it has failed: `--continue` asks nevertheless.
     """
     name = iteration_task(course.stage.task, goal) if goal else course.stage.task
     step = settled_step(course)
-    if isinstance(step, Stop) or (goal and goal < step.number):
+    if isinstance(step, Iterate) and step.number == tried:
+        yield Task(name, [(stand_still, [course.place, course.stage, step])], io=IO)
+    elif isinstance(step, Stop) or (goal and goal < step.number):
         yield _last_task(course, step, goal)
     elif step.number == goal:
         yield _iteration(course, step)
     else:
         task = _iteration(course, step)
         yield task
-        yield late(name, unroll, course, goal, after=[task.name], doc=task.doc)
+        args = (course, goal, step.number)
+        yield late(name, unroll, *args, after=[task.name], doc=task.doc)
 
 
 def settled_step(course: Course) -> Iterate | Stop:
@@ -88,8 +95,10 @@ def own(course: Course) -> None:
     course.look_again()
     if not done:
         return
-    step = course.step()
+    step = None if course.stage.loop.each else course.step()
     course.look_again()
+    if step is None:
+        say(f"resuming {place.session}: {done} iterations done")
     if isinstance(step, Iterate):
         word = "continuing with" if step.number > done else "repeating"
         where = "" if len(course.pipeline.stages) == 1 else f" of {course.stage.task}"
@@ -107,6 +116,7 @@ def _iteration(course: Course, step: Iterate) -> Task:
         course.task(number),
         [(iterate, [course.place, course.job(step), course.request.record])],
         file_dep=[before] if number > 1 else [],
+        task_dep=list(course.after),
         uptodate=[False],
         targets=[
             course.path("iterations", f"{number:04d}", "state.json"),
@@ -114,7 +124,7 @@ def _iteration(course: Course, step: Iterate) -> Task:
         ],
         doc=f"iteration {number}: {step.reason}",
         subtask_of=course.stage.task,
-        io=_IO,
+        io=IO,
         meta={"looptasks": (course.stage.name, number)},
     )
 
@@ -124,7 +134,14 @@ def _last_task(course: Course, step: Iterate | Stop, goal: int) -> Task:
         done = goal <= len(course.record.iterations)
         name = iteration_task(course.stage.task, goal)
         action = [] if done else [(stand_still, [course.place, course.stage, step])]
-        return Task(name, action, uptodate=[done], doc=f"iteration {goal}", io=_IO)
+        return Task(
+            name,
+            action,
+            uptodate=[done],
+            doc=f"iteration {goal}",
+            io=IO,
+            meta={"looptasks": (course.stage.name, 0)},
+        )
     assert isinstance(step, Stop)  # noqa: S101 - without a goal only a stop ends it
     if step.status != "complete":
         return _task(course, [(stand_still, [course.place, course.stage, step])], step)
@@ -147,6 +164,6 @@ def _task(course: Course, actions: list[object], step: Stop) -> Task:
             *course.targets(),
         ],
         doc=f"{stage.loop.description or stage.name} ({step.status}: {step.reason})",
-        io=_IO,
+        io=IO,
         meta={"looptasks": (stage.name, 0)},
     )

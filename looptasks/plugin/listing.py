@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from looptasks.core.fan import Standing, bead_of
 from looptasks.core.outlook import Outlook
 from looptasks.effects.session_folder import session_names
 from looptasks.effects.yaml_declarations import available, describe
 from looptasks.plugin.engagement import engagement
-from looptasks.plugin.foresight import foreseen, outlook_fields
+from looptasks.plugin.foresight import bead_standings, foreseen, outlook_fields
 from looptasks.plugin.state import session_state
 
 _MARKS = {"run": "R", "maybe": "?", "rest": "U", "blocked": "B"}
@@ -29,7 +30,9 @@ class Listing:
             for entry, view in self._views():
                 self._line(entry)
                 for outlook in view:
-                    self._stage(outlook, status=status)
+                    if not bead_of(outlook.stage):
+                        self._stage(outlook, status=status)
+            self._waves()
         else:
             self._entries(quiet=quiet)
 
@@ -44,6 +47,32 @@ class Listing:
     def _views(self) -> Iterator[tuple[str, list[Outlook]]]:
         for entry in self._engaged.pipelines:
             yield entry, foreseen(self._engaged, entry)
+
+    def _waves(self) -> None:
+        """Write the beads, wave by wave; those that are done only as a number."""
+        if not self._fans():
+            return
+        found = bead_standings(self._engaged)
+        done = sum(standing.state == "done" for standing in found)
+        self._line(f"  beads: {done} of {len(found)} done")
+        last = 0
+        for standing in found:
+            if standing.state == "done":
+                continue
+            if standing.wave != last:
+                last = standing.wave
+                self._line(f"  wave:{last}")
+            why = f" ({standing.reason})" if standing.reason else ""
+            bead = standing.bead
+            self._line(f"    {standing.state:<8} bead:{bead.id}  {bead.title}{why}")
+
+    def _fans(self) -> bool:
+        pipelines = self._engaged.pipelines.values()
+        return any(
+            s.loop.each or s.loop.completion == "beads-empty"
+            for p in pipelines
+            for s in p.stages
+        )
 
     def _stage(self, view: Outlook, *, status: bool) -> None:
         mark = f"{_MARKS[view.fate]} " if status else ""
@@ -76,10 +105,29 @@ class Listing:
                 {"entry": entry, "stages": [outlook_fields(o) for o in view]}
                 for entry, view in self._views()
             ]
-            return {"session": self._engaged.place.session, "entries": entries}
+            session = self._engaged.place.session
+            beads = bead_standings(self._engaged) if self._fans() else []
+            return {
+                "session": session,
+                "entries": entries,
+                "beads": [_standing_fields(standing) for standing in beads],
+            }
         root = self._loader.root
         can = [
             {"task": found.entry, "description": describe(root, found)}
             for found in available(root)
         ]
         return {"can_run": can, "unfinished": self._unfinished()}
+
+
+def _standing_fields(standing: Standing) -> dict[str, Any]:
+    bead = standing.bead
+    return {
+        "id": bead.id,
+        "title": bead.title,
+        "wave": standing.wave,
+        "state": standing.state,
+        "reason": standing.reason,
+        "priority": bead.priority,
+        "blockers": list(bead.blockers),
+    }

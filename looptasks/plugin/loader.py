@@ -28,6 +28,7 @@ class LoopLoader(DodoTaskLoader):
         super().__init__()
         self.root = ""
         self.always = False
+        self.workers = 0
         self.engagement: Any = None
         self._watched = _Watched()
 

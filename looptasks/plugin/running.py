@@ -37,14 +37,15 @@ def tasks_to_run(
     _take_on(engaged, wanted)
     _refuse_or_force(engaged)
     loader.engagement = engaged
-    return list(_tasks(engaged, wanted, plain, forced=loader.always))
+    how = {"forced": loader.always, "workers": loader.workers}
+    return list(_tasks(engaged, wanted, plain, **how))
 
 
 def _take_on(engaged: Engagement, wanted: Sequence[TaskName]) -> None:
     for name in wanted:
         if name.kind == "pipeline" or (name.kind == "loop" and not name.iteration):
             engaged.take_on(name.whole)
-    if any(name.kind == "stage" or name.iteration for name in wanted):
+    if any(name.kind in ("stage", "bead", "wave") or name.iteration for name in wanted):
         engaged.take_on_recorded()
     entries = [engaged.entry_of(name) for name in wanted]
     for entry in entries:
@@ -72,6 +73,7 @@ def _tasks(
     plain: Sequence[Task],
     *,
     forced: bool,
+    workers: int,
 ) -> Iterator[Task]:
     entries = dict.fromkeys(engaged.entry_of(name) for name in wanted)
     makers = {target: task.name for task in plain for target in task.targets}
@@ -81,11 +83,33 @@ def _tasks(
         _share_targets(engaged, courses, list(entries))
         doc = engaged.pipelines[entry].description
         tasks = list(entry_tasks(entry, courses, doc, makers))
+        tasks += _fans(courses, wanted, workers)
         goals = [n for n in wanted if n.iteration and engaged.entry_of(n) == entry]
         yield from _goals(goals, courses, whole)
         kept = {g.whole for g in goals} - whole
         yield from (task for task in tasks if task.name not in kept)
         _wait_for_writers(courses, plain)
+
+
+def _fans(
+    courses: Sequence[Course], wanted: Sequence[TaskName], workers: int
+) -> Iterator[Task]:
+    """Yield the stages that fan out, and the beads and waves asked for by name."""
+    for course in courses:
+        if not course.stage.loop.each:
+            continue
+        from looptasks.plugin.fan_graph import (  # noqa: PLC0415 - beads are seldom
+            Fan,
+            fan_tasks,
+            wave_tasks,
+        )
+
+        course.place.beads.refuse_cycles()
+        fan = Fan(course, course.after, workers)
+        yield from fan_tasks(fan, course.stage.loop.description)
+        if any(name.kind in ("bead", "wave") for name in wanted):
+            yield from fan.new()
+            yield from wave_tasks(fan)
 
 
 def _share_targets(

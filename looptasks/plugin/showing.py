@@ -35,13 +35,23 @@ def _engaged(loader: Any, names: Sequence[TaskName]) -> Engagement | None:
 
 def shown_entry(engaged: Engagement, entry: str, *, whole: bool) -> Iterator[Task]:
     """Yield an entry's stages, with all their iterations if `whole`."""
-    tasks = []
+    stages: dict[str, Task] = {}
     for course in engaged.courses(entry):
-        tasks.append(course.stage.task)
-        yield from shown_stage(course, entry, whole=whole)
-    if entry not in tasks:
+        for task in shown_stage(course, entry, whole=whole):
+            stages[course.stage.task] = task
+            yield task
+    if entry not in stages:
         doc = engaged.pipelines[entry].description
-        yield Task(entry, None, task_dep=tasks, has_subtask=True, doc=doc)
+        meta = _together(list(stages.values()))
+        names = list(stages)
+        yield Task(entry, None, task_dep=names, has_subtask=True, doc=doc, meta=meta)
+
+
+def _together(stages: Sequence[Task]) -> dict[str, Any]:
+    """Say of an entry what its stages come to."""
+    due = [task for task in stages if not task.meta["stands"]]
+    why = f"{due[0].name}: {due[0].meta['why']}" if due else "all stages are complete"
+    return {"looptasks": None, "stands": not due, "why": why}
 
 
 def shown_stage(course: Course, entry: str, *, whole: bool) -> Iterator[Task]:

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from looptasks.core.record import SessionRecord
 from looptasks.plugin.workplace import Workplace
+
+_UNFINISHED = ("failed", "waiting", "interrupted", "paused", "invalidated", "pending")
 
 
 def session_state(place: Workplace) -> dict[str, Any]:
@@ -22,7 +25,7 @@ def session_state(place: Workplace) -> dict[str, Any]:
         }
         for name, stage in _planned(record)
     ]
-    status = _status([s["status"] for s in stages], record.signal, owner)
+    status = _status([s["status"] for s in stages], record, owner)
     spending = record.spending()
     return {
         "session": place.session,
@@ -54,14 +57,14 @@ def _stage_status(status: str, *, running: bool) -> str:
     return "interrupted" if status == "running" and not running else status
 
 
-def _status(stages: list[str], signal: Any, owner: Any) -> str:
+def _status(stages: list[str], record: SessionRecord, owner: Any) -> str:
     if owner is not None:
-        return "pausing" if signal else "running"
-    if signal:
+        return "pausing" if record.signal else "running"
+    if record.paused:
         return "paused"
-    for status in ("failed", "waiting", "interrupted", "invalidated", "pending"):
+    for status in _UNFINISHED:
         if status in stages:
-            return status
+            return "interrupted" if status == "paused" else status
     return "complete" if stages else "pending"
 
 

@@ -12,9 +12,9 @@ def speaker(speak: Callable[[str], None]) -> None:
 
 
 def say(text: str) -> None:
-    """Tell the person who watches."""
+    """Tell the person who watches; aside, when nobody reports in words."""
     if _speakers:
         _speakers[0](text)
     else:
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()

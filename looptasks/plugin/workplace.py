@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from looptasks import __version__
 from looptasks.core.digest import of_value
@@ -17,6 +17,9 @@ from looptasks.effects.jsonl_ledger import JsonlLedger
 from looptasks.effects.project_files import digests
 from looptasks.effects.session_folder import SessionFolder
 from looptasks.effects.system_clock import SystemClock
+
+if TYPE_CHECKING:
+    from looptasks.plugin.beadwork import Beadwork
 
 _PLACES: dict[tuple[str, str, str], "Workplace"] = {}
 
@@ -46,6 +49,7 @@ class Workplace:
         self.lock = RunLock(self.folder.path, session, self.clock)
         self.interrupted = threading.Event()
         self.owned = False
+        self._beads: Beadwork | None = None
         self.asked: list[dict[str, Any]] = []
         self.working = 0
         self.idle = threading.Condition()
@@ -70,6 +74,8 @@ class Workplace:
             from looptasks.plugin.processes import processes  # noqa: PLC0415
 
             processes().end_marked(taken[0].run)
+        if self._beads is not None:
+            self._beads.release_dead()
         me: dict[str, Any] = {
             "pid": os.getpid(),
             "host": os.uname().nodename,
@@ -125,7 +131,22 @@ class Workplace:
 
     def beads_done(self) -> list[str]:
         """Return what is known of beads, claims aside."""
-        return []
+        if not os.path.isdir(os.path.join(self.root, ".beads")):
+            return []
+        seen = self.beads.seen().values()
+        return sorted(f"{bead.id} {bead.status == 'closed'}" for bead in seen)
+
+    @property
+    def beads(self) -> "Beadwork":
+        """The beads of the session."""
+        if self._beads is None:
+            from looptasks.plugin.beadwork import Beadwork  # noqa: PLC0415
+
+            self._beads = Beadwork(self.root, self.session, self._nanoseconds)
+        return self._beads
+
+    def _nanoseconds(self) -> int:
+        return int(self.clock.epoch() * 1e9)
 
     def now(self) -> str:
         """Return the time as RFC 3339."""

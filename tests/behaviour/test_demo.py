@@ -57,23 +57,23 @@ def test_the_loop_stops_when_two_agents_in_a_row_agree(demo: Demo) -> None:
 
 
 def test_the_check_overrules_an_agent_that_says_it_is_done(demo: Demo) -> None:
-    codes = [e["validation"]["exit_code"] for e in demo.events("build", "iteration")]
+    codes = [e["validation"]["exit_code"] for e in demo.events("code", "iteration")]
     assert codes == [1, 1, 0]
-    said = demo.folder / ".loop/build/build/iterations/0001/output.md"
+    said = demo.folder / ".loop/code/code/iterations/0001/output.md"
     assert said.read_text().startswith("Done!")
 
 
 def test_the_killed_run_has_no_end_and_the_next_one_repeats_nothing(demo: Demo) -> None:
-    assert len(demo.events("build", "run")) == 2
-    assert len(demo.events("build", "end")) == 1
-    assert demo.iterations("build") == [("build", 1), ("build", 2), ("build", 3)]
-    assert "resuming build: 2 iterations done, continuing with 3" in demo.ran.out
+    assert len(demo.events("code", "run")) == 2
+    assert len(demo.events("code", "end")) == 1
+    assert demo.iterations("code") == [("code", 1), ("code", 2), ("code", 3)]
+    assert "resuming code: 2 iterations done, continuing with 3" in demo.ran.out
 
 
 def test_the_killed_attempt_is_kept(demo: Demo) -> None:
-    attempts = demo.folder / ".loop/build/build/iterations/0003/attempts"
+    attempts = demo.folder / ".loop/code/code/iterations/0003/attempts"
     assert sorted(path.name for path in attempts.iterdir()) == ["1", "2"]
-    assert [e["attempt"] for e in demo.events("build", "attempt")] == [1]
+    assert [e["attempt"] for e in demo.events("code", "attempt")] == [1]
 
 
 def test_the_second_stage_rests_when_the_first_comes_out_the_same(demo: Demo) -> None:

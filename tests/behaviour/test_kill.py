@@ -107,8 +107,10 @@ def kill_once(
         # Most kills come while it works, the others anywhere from its start on.
         within(
             5.0,
-            lambda: (owner.exists() and owner.stat().st_ino != before)
-            or process.poll() is not None,
+            lambda: (
+                (owner.exists() and owner.stat().st_ino != before)
+                or process.poll() is not None
+            ),
         )
         nap(chance.uniform(0, 0.15))
     else:

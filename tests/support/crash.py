@@ -25,12 +25,12 @@ echo "$LOOP_SESSION $LOOP_TYPE $LOOP_ITERATION" >> calls.log
 cat
 echo "answer to iteration $LOOP_ITERATION by $$"
 """
-# The same, and waits in the middle until a file lets it go on.
+# The same, but once it has said so it waits until a file lets it go on.
 HELD = """\
 #!/bin/sh
-echo "$LOOP_SESSION $LOOP_TYPE $LOOP_ITERATION" >> calls.log
 cat
-[ "$LOOP_ITERATION" -lt "${HOLD_FROM:-1}" ] || while [ ! -e go ]; do sleep 0.02; done
+echo "$LOOP_SESSION $LOOP_TYPE $LOOP_ITERATION" >> calls.log
+while [ ! -e go ]; do sleep 0.02; done
 echo "answer to iteration $LOOP_ITERATION by $$"
 """
 
@@ -75,7 +75,9 @@ class CrashProject:
         self.write(f"loops/{name}/loop.yaml", json.dumps(declared))
         self.write(f"loops/{name}/prompt.md", "Do step ${ITERATION}.\n")
 
-    def pipeline(self, name: str, stages: list[dict[str, Any]], **settings: Any) -> None:
+    def pipeline(
+        self, name: str, stages: list[dict[str, Any]], **settings: Any
+    ) -> None:
         """Write a pipeline; its agent is `./agent.sh`."""
         defaults = {"agent": {"command": "./agent.sh"}, **settings}
         declared = {"name": name, "defaults": defaults, "stages": stages}

@@ -2,11 +2,13 @@
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from doit import doit_cmd
 
 from looptasks.core.request import VARIABLES, Request, request_from, unread
+from looptasks.errors import UsageError
 from looptasks.plugin.commands.json_option import OPT_JSON
 from looptasks.plugin.commands.yielding import LoopCommand
 
@@ -15,6 +17,22 @@ class AskingCommand(LoopCommand):
     """A command that reads, and prints lines or JSON."""
 
     cmd_options: Any = (OPT_JSON,)
+
+    def execute(self, params: Mapping[str, Any], args: list[str]) -> int:
+        """Answer, with options wherever they stand: doit stops at the first word."""
+        late = [word for word in args if word.startswith("-")]
+        if late:
+            found, _ = self.cmdparser.parse(late)
+            params = {**params, **{name: on for name, on in found.items() if on}}
+        return super().execute(params, [word for word in args if word not in late])
+
+    def refuse_words(self, words: Sequence[str], after: int = 0) -> None:
+        """Raise when there are more words than the command can mean."""
+        if len(words) > after:
+            raise UsageError(
+                f"`{self.name}` takes no `{words[after]}`",
+                fix="name a session by `session=NAME`",
+            )
 
     def asked(self) -> Request:
         """Return the variables of the command line, checked."""

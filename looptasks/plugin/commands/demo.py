@@ -18,9 +18,9 @@ _KILLED = -9
 _OPEN = {
     "docs/plan.md": "the plan that came out of loop 1",
     "slug.sh": "the program that came out of loop 2",
-    "loops/build/": "how a loop is declared: loop.yaml and prompt.md",
-    ".loop/build/ledger.jsonl": "everything that happened, the crash included",
-    ".loop/build/build/progress.md": "what every fresh agent gets to read",
+    "loops/code/": "how a loop is declared: loop.yaml and prompt.md",
+    ".loop/code/ledger.jsonl": "everything that happened, the crash included",
+    ".loop/code/code/progress.md": "what every fresh agent gets to read",
     ".loop/archive/notes/": "what the changed input has superseded",
 }
 

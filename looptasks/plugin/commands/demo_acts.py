@@ -45,17 +45,17 @@ ACTS = (
         "third\niteration doit is killed.",
         (
             Step(
-                "doit loop:build",
+                "doit loop:code",
                 'agent 1 said "Done!" and the check said no: the check counts. '
                 "Then agent 3 was cut off in the middle.",
-                fatal=".loop/build/build/iterations/0003/attempts/1/stdout",
+                fatal=".loop/code/code/iterations/0003/attempts/1/stdout",
             ),
             Step(
-                "doit loop:build",
+                "doit loop:code",
                 "to resume is to run it again: iterations 1 and 2 were not repeated.",
             ),
             Step(
-                "ls .loop/build/build/iterations/0003/attempts",
+                "ls .loop/code/code/iterations/0003/attempts",
                 "attempt 1 is the one that was killed; nothing is thrown away.",
             ),
         ),

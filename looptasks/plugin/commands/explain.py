@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from looptasks.core.outlook import Outlook
+from looptasks.core.pipeline import Pipeline
 from looptasks.core.suggestion import did_you_mean, listed
 from looptasks.core.taskname import parsed
 from looptasks.errors import UsageError
@@ -34,9 +35,13 @@ class Explain(AskingCommand):
 
     def answer(self, params: Mapping[str, Any], words: list[str]) -> int:
         """Print the outlook of every stage that the task is about."""
+        self.refuse_words(words, after=1)
         engaged, entries = self._engaged(words)
-        views = {entry: foreseen(engaged, entry) for entry in entries}
         only = _stage_asked(words)
+        views = {
+            entry: _kept(foreseen(engaged, entry), engaged.pipelines[entry], only)
+            for entry in entries
+        }
         if params["json"]:
             self.print_json(
                 {
@@ -44,7 +49,7 @@ class Explain(AskingCommand):
                     "entries": [
                         {
                             "entry": e,
-                            "stages": [outlook_fields(o) for o in _kept(v, only)],
+                            "stages": [outlook_fields(outlook) for outlook in v],
                         }
                         for e, v in views.items()
                     ],
@@ -52,7 +57,7 @@ class Explain(AskingCommand):
             )
             return 0
         for view in views.values():
-            for outlook in _kept(view, only):
+            for outlook in view:
                 self._print(outlook)
         return 0
 
@@ -87,11 +92,18 @@ def _stage_asked(words: Sequence[str]) -> str:
     return name.name if name is not None and name.kind == "stage" else ""
 
 
-def _kept(view: Sequence[Outlook], stage: str) -> list[Outlook]:
+def _kept(view: Sequence[Outlook], pipeline: Pipeline, stage: str) -> list[Outlook]:
     """Keep a stage and what rests on it, everything without one."""
+    names = [s.name for s in pipeline.stages]
     if not stage:
         return list(view)
-    names = [outlook.stage for outlook in view]
     if stage not in names:
         raise UsageError(f"no stage `{stage}`", fix=f"there are {listed(names)}")
-    return list(view[names.index(stage) :])
+    below = {name for name in names if stage in pipeline.upstream(name)} | {stage}
+    kept, current = [], ""
+    for outlook in view:
+        # Beads come right after the stage that they belong to.
+        current = outlook.stage if outlook.stage in names else current
+        if current in below:
+            kept.append(outlook)
+    return kept

@@ -19,6 +19,7 @@ class Reset(AskingCommand):
 
     def answer(self, params: Mapping[str, Any], words: list[str]) -> int:
         """Move the session's folder to the archive, if nobody runs it."""
+        self.refuse_words(words)
         request = self.asked()
         if request.session is None:
             raise UsageError("which session?", fix="add `session=NAME`")

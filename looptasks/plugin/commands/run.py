@@ -3,10 +3,9 @@
 import contextlib
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TextIO
 
 from doit import cmd_run
-from doit.exceptions import BaseFail, UnmetDependency
 
 from looptasks.errors import LoopError
 from looptasks.plugin.commands.yielding import Yielding
@@ -23,6 +22,7 @@ class Run(Yielding, cmd_run.Run):
     def execute(self, params: Mapping[str, Any], args: list[str]) -> int:
         """Run, and always say why it stopped and how it goes on."""
         self.loader.always = params.get("always", False)
+        self.loader.workers = params.get("num_process", 0)
         what = ""
         try:
             code = super().execute(params, args) or 0
@@ -31,15 +31,24 @@ class Run(Yielding, cmd_run.Run):
         except LoopError as error:
             sys.stderr.write(f"{error}\n")
             code, what = error.exit_code, error.what
-        return self._close(code, what)
+        return self._close(code, what, self._stream(params["reporter"]))
 
     def get_reporters(self) -> dict[str, Any]:
         """Return all reporters, each noting failures for the last word."""
-        self.failed: list[tuple[str, BaseFail]] = []
+        from looptasks.plugin.listening import listening  # noqa: PLC0415
+
+        self.failed: list[tuple[str, Any]] = []
         found = super().get_reporters()
         return {name: listening(kind, self.failed) for name, kind in found.items()}
 
-    def _close(self, code: int, what: str) -> int:
+    def _stream(self, reporter: Any) -> TextIO:
+        """Return where the last word goes: not among what machines read."""
+        from looptasks.plugin.listening import in_words  # noqa: PLC0415
+
+        kind = self.reporters[reporter] if isinstance(reporter, str) else reporter
+        return sys.stdout if in_words(kind) else sys.stderr
+
+    def _close(self, code: int, what: str, stream: TextIO) -> int:
         engaged = self.loader.engagement
         if engaged is None:
             return code
@@ -52,7 +61,7 @@ class Run(Yielding, cmd_run.Run):
         from looptasks.plugin.ending import ending_of  # noqa: PLC0415
 
         ending = ending_of(engaged, code, self.failed, what)
-        _say_last(ending)
+        _say_last(ending, stream)
         with contextlib.suppress(LoopError):
             if place.owned:
                 place.event("end", run=place.run, exit=ending.code, reason=ending.why)
@@ -66,22 +75,9 @@ def _stop_processes() -> None:
     processes().stop_all()
 
 
-def _say_last(ending: Any) -> None:
+def _say_last(ending: Any, stream: TextIO) -> None:
+    from looptasks.plugin.reporter import write  # noqa: PLC0415
+    from looptasks.plugin.wording import safe  # noqa: PLC0415
+
     for line in ending.lines():
-        sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
-def listening(reporter: type[Any], failed: list[tuple[str, BaseFail]]) -> type[Any]:
-    """Return the reporter, noting which tasks failed on their own account."""
-
-    class Listening(reporter):
-        """A reporter that also counts failures."""
-
-        def add_failure(self, task: Any, fail: BaseFail) -> None:
-            """Note the failure, then report it."""
-            if not isinstance(fail, UnmetDependency):
-                failed.append((task.name, fail))
-            super().add_failure(task, fail)
-
-    return Listening
+        write(stream, f"{safe(line)}\n")

@@ -6,7 +6,6 @@ from typing import Any
 
 from looptasks.core.owner import Owner
 from looptasks.core.request import Request
-from looptasks.errors import UsageError
 from looptasks.plugin.commands.asking import AskingCommand
 from looptasks.plugin.engagement import existing
 from looptasks.plugin.workplace import Workplace
@@ -20,10 +19,7 @@ class _Signal(AskingCommand):
 
     def answer(self, params: Mapping[str, Any], words: list[str]) -> int:
         """Send the signal, and say what will come of it."""
-        if words:
-            raise UsageError(
-                f"`{self.name}` takes no `{words[0]}`", fix="name it: `session=NAME`"
-            )
+        self.refuse_words(words)
         request = self.asked()
         place = existing(self.root(), request).place
         self.print(self.send(place, place.lock.owner(), request))

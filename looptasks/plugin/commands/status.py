@@ -24,6 +24,7 @@ class Status(AskingCommand):
 
     def answer(self, params: Mapping[str, Any], words: list[str]) -> int:
         """Print one session or all."""
+        self.refuse_words(words)
         request = self.asked()
         root = self.root()
         if request.session is not None:

@@ -1,0 +1,1 @@
+"""The embedded tracker's command line, a compatible subset of `bd`."""

@@ -1,0 +1,196 @@
+"""A fan: one loop per bead. Which beads are due, in which order, and why."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from looptasks.core.record import SessionRecord, StageRecord
+
+State = Literal[
+    "done", "due", "running", "ready", "blocked", "failed", "others", "away"
+]
+
+
+class SeenBead(NamedTuple):
+    """A bead as a fan sees it.
+
+    `digest` is what it asks for, without who does it and when; `blockers` are the
+    beads that must be closed first; `held` is whether they keep it from starting.
+    """
+
+    id: str
+    title: str
+    priority: int
+    status: str
+    assignee: str
+    digest: str
+    blockers: tuple[str, ...] = ()
+    held: bool = False
+    created: str = ""
+
+
+def folder_of(bead: str) -> str:
+    """Return the name of a bead's stage, which is its folder in the session."""
+    return f"beads/{bead}"
+
+
+def bead_of(stage: str) -> str:
+    """Return the bead of a stage, empty when it is none's.
+
+    >>> bead_of("beads/ab-1"), bead_of("plan")
+    ('ab-1', '')
+    """
+    folder, slash, bead = stage.partition("/")
+    return bead if slash and folder == "beads" else ""
+
+
+def task_of(bead: str) -> str:
+    """Return the name of a bead's task."""
+    return f"bead:{bead}"
+
+
+def actor_of(session: str, bead: str = "") -> str:
+    """Return the name that agents of a session claim beads by."""
+    return f"loop/{session}/{bead}" if bead else f"loop/{session}"
+
+
+def is_ours(assignee: str, session: str) -> bool:
+    """Tell whether a claim was made by an agent of the session."""
+    mine = actor_of(session)
+    return assignee == mine or assignee.startswith(f"{mine}/")
+
+
+def why_due(bead: SeenBead, record: StageRecord | None, session: str) -> str | None:
+    """Say why a bead's loop has something to do; None when it has not."""
+    begun = record is not None and bool(record.iterations)
+    complete = record is not None and record.status == "complete"
+    if bead.status == "closed":
+        if complete and record is not None and record.inputs.get("bead") != bead.digest:
+            return "it was reworded"
+        if begun and not complete and is_ours(bead.assignee, session):
+            return "its agent closed it before it was checked"
+        return None
+    if bead.status not in ("open", "in_progress"):
+        return None
+    if bead.status == "in_progress" and not is_ours(bead.assignee, session):
+        return None
+    return "it was re-opened" if complete else "it is open"
+
+
+def due(
+    beads: Mapping[str, SeenBead], record: SessionRecord, session: str
+) -> dict[str, str]:
+    """Return the beads that need a task, and why: those due, and what rests on them.
+
+    A settled bead below a due one gets a task, too: it looks at its inputs once the
+    others are through, and rests if they came out the same.
+    """
+    reasons = {
+        bead.id: why
+        for bead in beads.values()
+        if (why := why_due(bead, record.stages.get(folder_of(bead.id)), session))
+    }
+    dependents = _dependents(beads.values())
+    todo = list(reasons)
+    while todo:
+        for child in dependents.get(todo.pop(), ()):
+            known = record.stages.get(folder_of(child))
+            if child not in reasons and known is not None and known.iterations:
+                reasons[child] = "what it rests on may come out differently"
+                todo.append(child)
+    return {bead: reasons[bead] for bead in ordered(beads, reasons)}
+
+
+def ordered(beads: Mapping[str, SeenBead], some: Iterable[str]) -> list[str]:
+    """Return beads in the order in which they deserve a slot."""
+    newest_first = sorted(some, key=lambda bead: beads[bead].created, reverse=True)
+    return sorted(newest_first, key=lambda bead: beads[bead].priority)
+
+
+def _dependents(beads: Iterable[SeenBead]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for bead in beads:
+        for blocker in bead.blockers:
+            found.setdefault(blocker, []).append(bead.id)
+    return found
+
+
+def waves(beads: Mapping[str, SeenBead], record: SessionRecord) -> dict[str, int]:
+    """Return the wave of each bead of the session, from 1.
+
+    Open beads count, and those that the session has worked on: so a wave keeps its
+    number while its beads get done.
+    """
+    members = {
+        bead.id: [b for b in bead.blockers if b in beads]
+        for bead in beads.values()
+        if bead.status != "closed" or folder_of(bead.id) in record.stages
+    }
+    level: dict[str, int] = {}
+    for start in members:
+        stack = [start]
+        while stack:
+            above = [b for b in members[stack[-1]] if b in members]
+            missing = [b for b in above if b not in level and b not in stack]
+            if missing:
+                stack += missing
+                continue
+            bead = stack.pop()
+            level[bead] = 1 + max((level.get(b, 0) for b in above), default=0)
+    return level
+
+
+class Standing(NamedTuple):
+    """How one bead stands, for people: its wave, its state, what holds it."""
+
+    bead: SeenBead
+    wave: int
+    state: State
+    reason: str = ""
+
+
+def standings(
+    beads: Mapping[str, SeenBead],
+    waves: Mapping[str, int],
+    record: SessionRecord,
+    session: str,
+    running: Callable[[str], bool],
+) -> list[Standing]:
+    """Say how each bead stands, wave by wave."""
+    found = []
+    for bead in beads.values():
+        known = record.stages.get(folder_of(bead.id))
+        state, reason = _state(bead, known, beads, session, running)
+        found.append(Standing(bead, waves.get(bead.id, 0), state, reason))
+    return sorted(found, key=lambda s: (s.wave, s.bead.priority, s.bead.id))
+
+
+def _state(
+    bead: SeenBead,
+    record: StageRecord | None,
+    beads: Mapping[str, SeenBead],
+    session: str,
+    running: Callable[[str], bool],
+) -> tuple[State, str]:
+    why = why_due(bead, record, session)
+    if why is None:
+        return _not_due(bead)
+    if running(bead.id):
+        return "running", ""
+    if bead.held:
+        return "blocked", "by " + ", ".join(open_blockers(bead, beads))
+    if record is not None and record.status == "failed":
+        return "failed", record.reason
+    return "ready", why
+
+
+def _not_due(bead: SeenBead) -> tuple[State, str]:
+    if bead.status == "closed":
+        return "done", ""
+    if bead.status == "in_progress":
+        return "others", f"in the hands of {bead.assignee or 'somebody'}"
+    return "away", bead.status
+
+
+def open_blockers(bead: SeenBead, beads: Mapping[str, SeenBead]) -> list[str]:
+    """Return those blockers that are not closed, unknown ones included."""
+    return [b for b in bead.blockers if b not in beads or beads[b].status != "closed"]

@@ -1,0 +1,43 @@
+"""A glimpse: what can be seen of an iteration from outside while it runs."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from looptasks.core.duration import spoken
+from looptasks.core.screen_text import lines, plain
+from looptasks.core.secret import masked
+
+
+class Glimpse(NamedTuple):
+    """What an iteration's folder shows.
+
+    `verdict` is set once the newest attempt has ended. `tail` is the end of what was
+    printed last; `whole` tells whether that is all of it.
+    """
+
+    attempt: int = 0
+    verdict: str = ""
+    tail: str = ""
+    whole: bool = True
+
+
+def doing(seen: Glimpse, pause: float, check: str, known: Iterable[str] = ()) -> str:
+    """Say in a line what an iteration is at, `pause` being the delay before it."""
+    if not seen.attempt:
+        return f"pause of {spoken(pause)}" if pause else ""
+    said = last_line(seen, known)
+    if seen.verdict == "ok":
+        return f"checking: {check}  {said}".rstrip() if check else said
+    if seen.verdict:
+        return f"attempt {seen.attempt} failed ({seen.verdict}), next one soon"
+    return said
+
+
+def last_line(seen: Glimpse, known: Iterable[str] = ()) -> str:
+    """Return the last line that says something, fit for other people's eyes."""
+    said = lines(seen.tail)
+    if not seen.whole:
+        # The first word may be the end of a secret whose beginning is out of sight.
+        said[0] = said[0].partition(" ")[2]
+    text = masked("\n".join(map(plain, said)), known)
+    return next((line.strip() for line in text.split("\n")[::-1] if line.strip()), "")

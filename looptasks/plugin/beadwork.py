@@ -1,0 +1,136 @@
+"""Beadwork: the beads of one session, as the tracker tells them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from looptasks.core.bead import status, targets
+from looptasks.core.board import Board
+from looptasks.core.completion import Workload
+from looptasks.core.dependency import arrows, find_cycles
+from looptasks.core.digest import of_value
+from looptasks.core.fan import SeenBead, actor_of, is_ours
+from looptasks.core.readiness import holds, is_work
+from looptasks.core.tracker import Progress, deadlock, progress
+from looptasks.effects.tracker_choice import bd_command, tracker
+from looptasks.errors import UsageError
+
+_ASKED = (
+    "title",
+    "description",
+    "design",
+    "acceptance_criteria",
+    "notes",
+    "issue_type",
+    "parent",
+)
+
+Bead = dict[str, Any]
+
+
+class Beadwork:
+    """Reads the session's beads, again only when the store has changed."""
+
+    def __init__(self, root: str, session: str, now: Callable[[], int]) -> None:
+        self.session = session
+        self._now = now
+        self.label = f"loop/{session}"
+        self.tracker = tracker(root)
+        self._root = root
+        self._revision: object = None
+        self._board = Board()
+        self._seen: dict[str, SeenBead] = {}
+
+    def board(self) -> Board:
+        """Return all beads of the project."""
+        self.seen()
+        return self._board
+
+    def seen(self) -> dict[str, SeenBead]:
+        """Return the session's beads by id."""
+        revision = self.tracker.revision()
+        if revision != self._revision:
+            self._board = self.tracker.beads()
+            self._seen = {
+                bead["id"]: _seen(self._board, bead)
+                for bead in self._board.labelled(self.label)
+                if is_work(bead)
+            }
+            self._revision = revision
+        return self._seen
+
+    def bead(self, bead: str) -> Bead:
+        """Return a bead as the tracker has it."""
+        return self.board().find(bead)
+
+    def progress(self) -> Progress:
+        """Return how far the session's beads have come."""
+        return progress(self.board(), self.label, self._now())
+
+    def refuse_cycles(self) -> None:
+        """Raise when beads wait for each other, printing the circle."""
+        for circle in find_cycles(self.board()):
+            if set(circle) & set(self.seen()):
+                raise UsageError(
+                    f"beads wait for each other: {arrows(circle)}",
+                    where=".beads/issues.jsonl",
+                    fix="take one away: "
+                    f"`doit beads dep remove {circle[0]} {circle[1]}`",
+                )
+
+    def workload(self) -> Workload:
+        """Return how the session's beads stand."""
+        found = self.progress()
+        busy = [f"`{b['id']}` by {b.get('assignee')}" for b in found.in_progress]
+        stuck = "" if found.ready or busy else deadlock(self.board(), found)
+        return Workload(
+            closed=len(found.closed),
+            ready=len(found.ready),
+            busy=len(found.in_progress),
+            held=len(found.held) + len(found.stuck),
+            why=", ".join(busy) or stuck,
+        )
+
+    def claim(self, bead: str) -> None:
+        """Claim a bead for its agent."""
+        self.tracker.claim(bead, actor_of(self.session, bead))
+
+    def release_dead(self) -> None:
+        """Let go of what agents of earlier runs had claimed."""
+        for bead in list(self.seen().values()):
+            if bead.status == "in_progress" and is_ours(bead.assignee, self.session):
+                self.tracker.release(bead.id)
+
+    def command(self) -> str:
+        """Return the tracker's command line, for agents."""
+        return bd_command(self._root)
+
+
+def _seen(board: Board, bead: Bead) -> SeenBead:
+    asked = {key: bead[key] for key in _ASKED if bead.get(key)}
+    return SeenBead(
+        id=bead["id"],
+        title=str(bead.get("title", "")),
+        priority=int(bead.get("priority", 2)),
+        status=status(bead),
+        assignee=str(bead.get("assignee") or ""),
+        digest=of_value(asked),
+        blockers=tuple(dict.fromkeys(_blockers(board, bead))),
+        held=next(holds(board, bead), None) is not None,
+        created=str(bead.get("created_at", "")),
+    )
+
+
+def _blockers(board: Board, bead: Bead) -> list[str]:
+    """Return all that must be closed before the bead, closed or not."""
+    found: list[str] = []
+    line, known = [bead], {bead["id"]}
+    for one in line:
+        found += targets(one, "blocks", "conditional-blocks")
+        for awaited in targets(one, "waits-for"):
+            found += board.children(awaited)
+        for parent in targets(one, "parent-child"):
+            above = board.get(parent)
+            if above is not None and parent not in known and status(above) != "closed":
+                known.add(parent)
+                line.append(above)
+    return [blocker for blocker in found if blocker in board]

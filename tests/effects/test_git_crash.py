@@ -1,0 +1,236 @@
+"""Merges that are killed: the target is before or after, and the next run goes on."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from looptasks.core.merge import CheckResult, Dirty, Merged, NothingToMerge
+from looptasks.core.worktree import Worktree
+from tests.support.git_repository import ENVIRON, Repository, passes
+
+# Stands before git on PATH, and kills who started it at the call number $KILL_AT.
+_DEADLY = """\
+#!/bin/sh
+count=$(($(cat "$CALLS") + 1))
+echo $count > "$CALLS"
+if [ $count = "$KILL_AT" ]; then
+    case $KILL_HOW in
+    before) kill -9 $PPID; exit 1 ;;
+    during) "$REAL_GIT" "$@" & kill -9 $PPID; wait; exit 1 ;;
+    together) "$REAL_GIT" "$@" & sleep 0.00$((count % 5)); kill -9 $! $PPID; exit 1 ;;
+    esac
+fi
+exec "$REAL_GIT" "$@"
+"""
+_MERGE = """
+import sys
+from looptasks.effects.git_merge import Merging
+from looptasks.effects.git_worktree import Worktrees
+from tests.support.git_repository import passes
+root, name = sys.argv[1:]
+worktrees = Worktrees(root, "s")
+print(Merging(worktrees, "main").merge_back(worktrees.add(name), passes))
+"""
+# A content filter that kills the git which checks out, amid its files.
+_FILTER = """\
+#!/bin/sh
+if [ -f "$0.armed" ]; then
+    rm "$0.armed"
+    kill -9 $PPID
+    exit 1
+fi
+cat
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """Return a repository that sees no configuration but its own."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+    return Repository(tmp_path / "project")
+
+
+class _Killer:
+    """Runs merges that are killed at one of their git calls."""
+
+    def __init__(self, repository: Repository, folder: Path) -> None:
+        self._repository = repository
+        self._calls = folder / "calls"
+        self._bin = folder / "bin"
+        self._bin.mkdir()
+        (self._bin / "git").write_text(_DEADLY)
+        (self._bin / "git").chmod(0o755)
+
+    def merge(self, name: str, at: int, how: str) -> int:
+        """Merge in a process, and return its exit code."""
+        self._calls.write_text("0")
+        environ = os.environ | {
+            "PATH": f"{self._bin}{os.pathsep}{os.environ['PATH']}",
+            "CALLS": str(self._calls),
+            "KILL_AT": str(at),
+            "KILL_HOW": how,
+            "REAL_GIT": shutil.which("git") or "",
+        }
+        command = (sys.executable, "-c", _MERGE, str(self._repository.root), name)
+        # No pipe: the git that outlives its parent would hold it open.
+        done = subprocess.run(command, env=environ, stdout=subprocess.DEVNULL)
+        _wait_for_orphans(self._bin)
+        return done.returncode
+
+
+def _wait_for_orphans(folder: Path) -> None:
+    listing = ("ps", "-eo", "args")
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        if f"{folder}/git" not in subprocess.check_output(listing, text=True):
+            return
+        time.sleep(0.02)
+
+
+def _age_locks(repository: Repository) -> None:
+    for lock in (repository.top / ".git").rglob("*.lock"):
+        os.utime(lock, (1, 1))
+
+
+def _assert_goes_on(repository: Repository, worktree: Worktree) -> None:
+    outcome = repository.merging.merge_back(worktree, passes)
+    assert isinstance(outcome, Merged | NothingToMerge)
+    assert repository.status == ""
+    assert repository.shown(f"{worktree.name}.txt") == worktree.name
+    assert (repository.root / f"{worktree.name}.txt").exists()
+
+
+@pytest.mark.parametrize("how", ["before", "during", "together"])
+def test_a_merge_killed_at_any_git_call_is_before_or_after(
+    repository: Repository, tmp_path: Path, how: str
+) -> None:
+    killer, call, code = _Killer(repository, tmp_path), 0, -9
+    while code == -9:
+        call += 1
+        name = f"w{call}"
+        worktree = repository.work(name, **{name: name})
+        before = repository.head
+        code = killer.merge(name, call, how)
+        if how == "together":
+            _age_locks(repository)
+            repository.merging.recover()
+        assert repository.status == "", f"killed at call {call}"
+        parents = repository.git("log", "-1", "--format=%P", "main").split()
+        assert repository.head == before or parents[0] == before
+        _assert_goes_on(repository, repository.worktrees.add(name))
+        repository.worktrees.remove(worktree)
+    assert code == 0
+    assert call > 15
+
+
+def _armed(repository: Repository, folder: Path) -> Path:
+    script = folder / "filter"
+    script.write_text(_FILTER)
+    script.chmod(0o755)
+    repository.git("config", "filter.deadly.smudge", str(script))
+    repository.git("config", "filter.deadly.clean", "cat")
+    repository.write(".gitattributes", "m.txt filter=deadly\n")
+    repository.write("z.txt", "old\n")
+    repository.commit("attributes")
+    return folder / "filter.armed"
+
+
+def _half_way(repository: Repository, folder: Path) -> tuple[Worktree, Path]:
+    armed = _armed(repository, folder)
+    worktree = repository.work("w", a="new\n", f="changed\n", m="m\n", z="new\n")
+    Path(worktree.path, "w.txt").write_text("w")
+    return worktree, armed
+
+
+def test_git_killed_amid_its_checkout_is_taken_back(
+    repository: Repository, tmp_path: Path
+) -> None:
+    worktree, armed = _half_way(repository, tmp_path)
+
+    def arm(folder: str) -> CheckResult:
+        armed.touch()
+        return passes(folder)
+
+    before = repository.head
+    outcome = repository.merging.merge_back(worktree, arm)
+    assert isinstance(outcome, Dirty)
+    assert not armed.exists()
+    assert (repository.head, repository.status) == (before, "")
+    _assert_goes_on(repository, worktree)
+
+
+def _die_half_way(repository: Repository, worktree: Worktree, armed: Path) -> None:
+    """Leave what a kill of git and its parent leaves amid the checkout."""
+    aside = repository.merging
+
+    def die(folder: str) -> CheckResult:
+        armed.touch()
+        new = repository.git("rev-parse", "HEAD", at=folder)
+        tree, old = str(repository.root), repository.head
+        note = f'{{"branch":"main","tree":"{tree}","old":"{old}","new":"{new}"}}'
+        repository.write(".loop/advance.json", note)
+        command = ("git", "merge", "-q", "--ff-only", new)
+        subprocess.run(command, cwd=tree, check=False, stderr=subprocess.DEVNULL)
+        return CheckResult(ok=False)
+
+    aside.merge_back(worktree, die)
+    _age_locks(repository)
+
+
+def test_the_next_run_takes_back_a_half_done_checkout(
+    repository: Repository, tmp_path: Path
+) -> None:
+    worktree, armed = _half_way(repository, tmp_path)
+    before = repository.head
+    _die_half_way(repository, worktree, armed)
+    assert repository.status != ""
+    repository.merging.recover()
+    assert (repository.head, repository.status) == (before, "")
+    _assert_goes_on(repository, worktree)
+
+
+def test_taking_back_keeps_what_a_person_wrote_since(
+    repository: Repository, tmp_path: Path
+) -> None:
+    worktree, armed = _half_way(repository, tmp_path)
+    _die_half_way(repository, worktree, armed)
+    repository.write("f.txt", "mine\n")
+    repository.merging.recover()
+    assert (repository.root / "f.txt").read_text() == "mine\n"
+    assert repository.status == "M f.txt"
+    outcome = repository.merging.merge_back(worktree, passes)
+    assert isinstance(outcome, Dirty)
+    assert outcome.files == ("f.txt",)
+
+
+def test_an_old_lock_that_no_git_holds_is_removed(repository: Repository) -> None:
+    lock = repository.root / ".git/index.lock"
+    lock.touch()
+    _age_locks(repository)
+    worktree = repository.work("w", w="w")
+    assert isinstance(repository.merging.merge_back(worktree, passes), Merged)
+    assert not lock.exists()
+
+
+def test_a_lock_that_a_living_git_holds_is_waited_for(repository: Repository) -> None:
+    worktree = repository.work("w", w="w")
+    # `git commit -a` holds the lock while its editor is open.
+    repository.write("f.txt", "by hand\n")
+    editor = os.environ | {"GIT_EDITOR": "sleep 1; echo by hand >"}
+    command = ("git", "commit", "-q", "-a")
+    with subprocess.Popen(command, cwd=repository.root, env=editor) as committing:
+        lock = repository.root / ".git/index.lock"
+        while not lock.exists():
+            time.sleep(0.01)
+        os.utime(lock, (1, 1))
+        outcome = repository.merging.merge_back(worktree, passes)
+    assert committing.returncode == 0
+    assert isinstance(outcome, Dirty | Merged)
+    assert repository.shown("f.txt") == "by hand"
