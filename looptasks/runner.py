@@ -54,8 +54,7 @@ def _check_before(job: Job, tools: Tools) -> Checked | None:
     if not loop.check_before or job.history or job.number > 1:
         return None
     code = _validate(job, tools) if loop.validate else None
-    left = tools.project.digests((*loop.reads, *loop.writes))
-    tools.ledger.event("check", exit_code=code, left=left)
+    tools.ledger.event("check", exit_code=code, left=_left(job, tools))
     sight = Sight(
         missing=tools.project.missing(loop.writes),
         evidence=Evidence(items=job.items, checked=code, workload=tools.workload()),

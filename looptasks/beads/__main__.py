@@ -8,7 +8,7 @@ from looptasks.errors import LoopError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looptasks.beads.flags import Asked
+    from looptasks.beads.asked import Asked
 
 _PROGRAM = "looptasks-beads"
 _REFUSED = 1  # as `bd` has it
@@ -39,7 +39,7 @@ def main(typed: list[str] | None = None, program: str = _PROGRAM) -> int:
         return _REFUSED
     except BrokenPipeError:
         # Whoever read has seen enough; Python shall not complain when it flushes.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return _REFUSED
 
 
@@ -58,8 +58,12 @@ def _obey(words: list[str], program: str) -> int:
         from looptasks.core.suggestion import choice  # noqa: PLC0415 - mistakes only
 
         raise UsageError(f"unknown command `{command}`", fix=choice(command, _MODULES))
-    from looptasks.beads.flags import parse  # noqa: PLC0415 - after the help
+    from looptasks.beads.asked import parse  # noqa: PLC0415 - after the help
+    from looptasks.effects.tracker_choice import hand_over  # noqa: PLC0415
 
+    handed = hand_over(words)
+    if handed is not None:
+        return handed
     asked = parse(command, rest)
     if asked.yes("help"):
         return _help(command, program)
@@ -88,7 +92,7 @@ def _run(asked: Asked) -> int:
 
 
 def _help(command: str, program: str) -> int:
-    from looptasks.beads import help  # noqa: A004, PLC0415 - only who asks pays
+    from looptasks.beads import help  # noqa: PLC0415 - only who asks pays
 
     known = command in _MODULES
     sys.stdout.write(help.on(command, program) if known else help.overview(program))

@@ -13,7 +13,7 @@ from looptasks.core.bead_birth import Source, create
 from looptasks.core.bead_filter import Filter
 from looptasks.core.bead_id import prefix_from
 from looptasks.core.readiness import ready
-from looptasks.effects.jsonl_beads import moment
+from looptasks.effects.jsonl_beads import JsonlBeads, moment
 from looptasks.errors import UsageError
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from looptasks.beads.flags import Asked
+    from looptasks.beads.asked import Asked
     from looptasks.core.bead import Bead
     from looptasks.core.board import Board
 
@@ -101,7 +101,7 @@ def create_command(asked: Asked) -> int:
 def _create(asked: Asked, fields: dict[str, Any]) -> Bead:
     beads = store()
     if not asked.yes("dry_run"):
-        return beads.create(fields, actor(asked))
+        return JsonlBeads(beads.folder).create(fields, actor(asked))
     project = os.path.basename(os.path.dirname(beads.folder))  # noqa: PTH119, PTH120
     source = Source(prefix_from(project), 0)
     return create(beads.beads(), fields, source, moment(actor(asked)))[0]

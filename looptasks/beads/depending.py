@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from looptasks.beads.drawing import mermaid, says_up, tree_rows
+from looptasks.beads.drawing import mermaid, says_up, tree_rows, tree_text
 from looptasks.beads.place import actor, store
 from looptasks.beads.printing import print_json, say, say_rows
 from looptasks.core.bead import dependencies
@@ -13,7 +13,7 @@ from looptasks.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looptasks.beads.flags import Asked
+    from looptasks.beads.asked import Asked
     from looptasks.core.bead import Bead
     from looptasks.core.board import Board
 
@@ -102,11 +102,7 @@ def _tree(asked: Asked, id_: str) -> int:
     elif asked.yes("json"):
         print_json([_node(board, rows, at) for at in range(len(rows))])
     else:
-        for depth, here, way, again in rows:
-            bead = board.get(here) or {"id": here, "title": "(there is no such bead)"}
-            note = f" ({way})" if way else ""
-            shown = " (see above)" if again else ""
-            say(f"{'  ' * depth}{bead['id']} {bead.get('title')}{note}{shown}")
+        say(tree_text(board, rows))
     return 0
 
 

@@ -12,7 +12,7 @@ from looptasks.core.wave import into_waves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looptasks.beads.flags import Asked
+    from looptasks.beads.asked import Asked
     from looptasks.core.board import Board
 
 
@@ -28,9 +28,21 @@ def graph_command(asked: Asked) -> int:
         print_json(
             {"nodes": [board.get(id_) for id_ in ids], "edges": _json(board, ids)}
         )
+    elif asked.words:
+        say(tree_text(board, tree_rows(board, board.find(asked.words[0])["id"])))
     else:
         say(_text(board, ids) or "No beads")
     return 0
+
+
+def tree_text(board: Board, rows: list[tuple[int, str, str, bool]]) -> str:
+    """Return a tree as indented lines."""
+    lines = []
+    for depth, here, way, again in rows:
+        bead = board.get(here) or {"id": here, "title": "(there is no such bead)"}
+        note = f" <- {way}" if way else ""
+        lines.append(f"{'  ' * depth}{row(bead)}{note}{' (see above)' * again}")
+    return "\n".join(lines)
 
 
 def _wanted(asked: Asked, board: Board) -> list[str]:

@@ -15,7 +15,7 @@ from looptasks.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looptasks.beads.flags import Asked
+    from looptasks.beads.asked import Asked
     from looptasks.core.bead import Bead
     from looptasks.core.board import Board
 

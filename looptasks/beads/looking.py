@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from looptasks.beads.flags import Asked
+    from looptasks.beads.asked import Asked
     from looptasks.core.bead import Bead
     from looptasks.core.board import Board
 
@@ -175,6 +175,8 @@ def blocked_command(asked: Asked) -> int:
     """Show what is held, and by what."""
     board = store().beads()
     held = blocked(board, chosen(asked, board))
+    wanted = limited([bead for bead, _ in held], asked, 0)
+    held = [pair for pair in held if pair[0] in wanted]
     if asked.yes("json"):
         print_json([_with_blockers(bead, [h.by for h in why]) for bead, why in held])
     elif not held:

@@ -5,27 +5,28 @@ from __future__ import annotations
 import os
 
 from looptasks.core.instant import instant
-from looptasks.effects.jsonl_beads import JsonlBeads, find_folder
+from looptasks.effects.beads_file import BeadsFile
+from looptasks.effects.beads_folder import find_folder
 from looptasks.effects.system_clock import SystemClock, stamp
 from looptasks.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from looptasks.beads.flags import Asked
+    from looptasks.beads.asked import Asked
 
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7, "m": 24 * 30, "y": 24 * 365}
 
 
-def store() -> JsonlBeads:
+def store() -> BeadsFile:
     """Return the beads of the folder that we are in."""
-    return JsonlBeads(find_folder(os.getcwd()))
+    return BeadsFile(find_folder("."))
 
 
 def actor(asked: Asked) -> str:
     """Return who asks."""
     named = asked.text("actor") or os.environ.get("BD_ACTOR")
     if named or os.environ.get("LOOP_SESSION"):
-        return named or f"loop/{os.environ['LOOP_SESSION']}"
+        return named or os.environ["LOOP_SESSION"]
     return os.environ.get("USER") or os.environ.get("LOGNAME") or "unknown"
 
 

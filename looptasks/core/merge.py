@@ -88,7 +88,9 @@ def unresolved(branch: str, target: str, files: tuple[str, ...]) -> Conflict:
 
 def dirty(target: str, tree: str, files: tuple[str, ...], said: str) -> Dirty:
     """Return the refusal that names the files in the way."""
-    named = ", ".join(f"`{name}`" for name in files[:_LISTED]) or said
+    if not files:
+        return Dirty(files, f"`{target}` cannot be moved on in `{tree}`: {said}")
+    named = ", ".join(f"`{name}`" for name in files[:_LISTED])
     return Dirty(
         files,
         f"`{target}` is checked out in `{tree}`, where local changes are in the way: "

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from looptasks.core.duration import spoken
 from looptasks.core.iteration import Iteration
 from looptasks.core.spending import Spending
 
@@ -43,50 +44,77 @@ def feedback(
 
 
 class Line(NamedTuple):
-    """One stage on the board."""
+    """One stage or bead on the board."""
 
-    stage: str
+    name: str
     status: str
     iterations: int
     reason: str
     spending: Spending
 
 
-def board(session: str, entry: str, lines: Sequence[Line], budget: float | None) -> str:
+class Board(NamedTuple):
+    """What `PROGRESS.md` tells: `waves` is the wave at work and how many there are."""
+
+    session: str
+    entry: str
+    stages: Sequence[Line]
+    beads: Sequence[Line] = ()
+    waves: tuple[int, int] = (0, 0)
+    spending: Spending = Spending()
+    iterations: int = 0
+    budget: float | None = None
+
+
+_SHOWN = 100
+
+
+def board(view: Board) -> str:
     """Return the `PROGRESS.md` of a session."""
-    total = Spending()
-    for line in lines:
-        total = total.plus(line.spending)
-    done = [line for line in lines if line.status == "complete"]
-    active = [line for line in lines if line.status not in ("complete", "pending")]
-    pending = [line for line in lines if line.status == "pending"]
-    limit = f" of ${budget:.2f}" if budget is not None else ""
-    count = sum(line.iterations for line in lines)
+    lines = [*view.stages, *view.beads]
+    done = [line for line in lines if line.status in ("complete", "done")]
+    pending = [line for line in lines if line.status in ("pending", "blocked", "ready")]
+    active = [line for line in lines if line not in done and line not in pending]
     return "\n".join(
         [
-            f"# {session}\n",
-            f"{entry}: {len(done)} of {len(lines)} stages complete, "
-            f"{count} iterations, {total.spoken()}{limit}\n",
+            f"# {view.session}\n",
+            f"{_status(view)}\n",
             *_section("Completed", done),
             *_section("In progress", active),
             *_section("Pending", pending),
             "## Metrics\n",
-            f"- iterations: {count}",
-            f"- cost: {total.spoken()}{limit}",
-            f"- agent time: {total.seconds:.0f} s\n",
+            f"- iterations: {view.iterations}",
+            f"- cost: {_cost(view)}",
+            f"- agent time: {spoken(view.spending.seconds)}\n",
         ]
     )
+
+
+def _status(view: Board) -> str:
+    done = sum(line.status == "complete" for line in view.stages)
+    parts = [f"{view.entry}: {done} of {len(view.stages)} stages complete"]
+    if view.beads:
+        closed = sum(line.status == "done" for line in view.beads)
+        parts.append(f"wave {view.waves[0]} of {view.waves[1]}")
+        parts.append(f"{closed} of {len(view.beads)} beads closed")
+    return ", ".join([*parts, f"{view.iterations} iterations", _cost(view)])
+
+
+def _cost(view: Board) -> str:
+    limit = f" of ${view.budget:.2f}" if view.budget is not None else ""
+    return f"{view.spending.spoken()}{limit}"
 
 
 def _section(title: str, lines: Sequence[Line]) -> list[str]:
     if not lines:
         return []
-    return [f"## {title}\n", *(_row(line) for line in lines), ""]
+    hidden = len(lines) - _SHOWN
+    more = [f"- and {hidden} more"] if hidden > 0 else []
+    return [f"## {title}\n", *(_row(line) for line in lines[-_SHOWN:]), *more, ""]
 
 
 def _row(line: Line) -> str:
-    mark = "x" if line.status == "complete" else " "
+    mark = "x" if line.status in ("complete", "done") else " "
     tail = f": {line.reason}" if line.reason else ""
-    return (
-        f"- [{mark}] {line.stage} ({line.status}, {line.iterations} iterations){tail}"
-    )
+    count = f", {line.iterations} iterations" if line.iterations else ""
+    return f"- [{mark}] {line.name} ({line.status}{count}){tail}"

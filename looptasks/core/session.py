@@ -18,9 +18,10 @@ _SLUG_WORDS, _SLUG_LENGTH = 5, 40
 
 def checked_name(name: str) -> str:
     """Return the name, or say why it cannot be one."""
-    if NAME.fullmatch(name) and name not in RESERVED:
+    reserved = name.lower() in RESERVED  # not every file system knows the difference
+    if NAME.fullmatch(name) and not reserved:
         return name
-    if name in RESERVED:
+    if reserved:
         what = f"`{name}` is the folder of superseded work, not a session's name"
     else:
         what = f"`{name}` cannot be a session's name"
@@ -63,7 +64,8 @@ def find(part: str, existing: Iterable[str]) -> str:
     names = sorted(existing)
     if part in names:
         return part
-    matches = [n for n in names if _NUMBERED.fullmatch(n) and part in n]
+    parts = bool(NAME.fullmatch(part))
+    matches = [n for n in names if parts and _NUMBERED.fullmatch(n) and part in n]
     if len(matches) > 1:
         listed = ", ".join(f"`{name}`" for name in matches)
         raise UsageError(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from looptasks.core.screen_text import cut, width
+from looptasks.core.screen_text import cut, plain, width
 from looptasks.core.spending import Spending
 
 Tone = Literal["", "strong", "quiet", "good", "busy", "bad"]
@@ -54,14 +54,14 @@ class AtWork(NamedTuple):
 
 
 class StageView(NamedTuple):
-    """A stage: how far it is, and what runs in it. `limit` 0 is none, or unknown."""
+    """A stage: how far it is, and what runs now. `limit` 0 is none, or unknown."""
 
     name: str
     status: Status
     done: int
     limit: int = 0
     reason: str = ""
-    at_work: tuple[AtWork, ...] = ()
+    at_work: AtWork | None = None
 
 
 class View(NamedTuple):
@@ -122,7 +122,8 @@ def _rows(view: View, detail: _Detail, signs: Signs, most: int) -> Iterator[Row]
     for stage in view.stages:
         if _alone(stage, detail):
             yield _stage(stage, names if names <= most else 0, signs)
-            yield from _agents(stage, detail, signs)
+            if stage.at_work and stage.at_work.doing and detail.doing:
+                yield (Piece("   "), Piece(stage.at_work.doing, "quiet", elastic=True))
     yield from _counted(view.stages, detail, signs)
 
 
@@ -151,8 +152,7 @@ def _stage(stage: StageView, names: int, signs: Signs) -> Row:
         Piece(padding, rank=1),
         _count(stage),
     ]
-    if len(stage.at_work) == 1:
-        now = stage.at_work[0]
+    if now := stage.at_work:
         row.append(Piece(f"{between}iteration {now.number}", "quiet", 3))
         row.append(Piece(f"{between}{clock(now.seconds)}", "quiet", 2))
         if now.attempt > 1:
@@ -186,19 +186,6 @@ def _count(stage: StageView) -> Piece:
     return Piece(f"  {stage.done} done", "quiet", 1, brief=f" {stage.done}")
 
 
-def _agents(stage: StageView, detail: _Detail, signs: Signs) -> Iterator[Row]:
-    if len(stage.at_work) == 1 and detail.doing:
-        doing = stage.at_work[0].doing
-        if doing:
-            yield (Piece("   "), Piece(doing, "quiet", elastic=True))
-    elif len(stage.at_work) > 1:
-        for now in stage.at_work:
-            yield (
-                Piece(f"   {now.number}{signs.between}{clock(now.seconds)}", "busy"),
-                Piece(f"  {now.doing}", "quiet", 1, elastic=True),
-            )
-
-
 def _counted(
     stages: Iterable[StageView], detail: _Detail, signs: Signs
 ) -> Iterator[Row]:
@@ -215,7 +202,7 @@ def fit(pieces: Sequence[Piece], columns: int, ellipsis: str) -> Row:
     room = columns
     kept: dict[int, Piece] = {}
     for index in sorted(range(len(pieces)), key=lambda i: pieces[i].rank):
-        piece = pieces[index]
+        piece = pieces[index]._replace(text=plain(pieces[index].text))
         if piece.elastic and (piece.rank == 0 or room >= _LEAST):
             piece = piece._replace(text=cut(piece.text, room, ellipsis))
         elif width(piece.text) > room and piece.brief:

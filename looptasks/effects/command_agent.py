@@ -1,15 +1,11 @@
 """A command agent: any program that reads a prompt and prints an answer."""
 
 from collections.abc import Sequence
-from functools import cache
 
 from looptasks.core.agent import Answer, Call
+from looptasks.core.command_line import as_argv
 from looptasks.core.process import Command, Processes
 from looptasks.effects.attempt_folder import USAGE, answer_in
-from looptasks.errors import DeclarationError
-
-_SHELL = frozenset("|&;<>()$`*?~[\n")
-_FIX = 'write it as `agent: {command: "./my-agent --flag"}`'
 
 
 class CommandAgent:
@@ -45,39 +41,3 @@ class CommandAgent:
     def read(self, folder: str) -> Answer | None:
         """Return what the attempt in `folder` came to; None when it never ended."""
         return answer_in(folder)
-
-
-def as_argv(command: str | Sequence[str]) -> tuple[str, ...]:
-    """Split a command into its words, or hand it to a shell if it needs one.
-
-    >>> as_argv("./agent --name 'a b'")
-    ('./agent', '--name', 'a b')
-    >>> as_argv("./agent | tee log")
-    ('sh', '-c', './agent | tee log')
-    """
-    if not isinstance(command, str):
-        words = tuple(command)
-    elif _needs_shell(command):
-        words = ("sh", "-c", command)
-    else:
-        words = _split(command)
-    if not words or not words[0].strip():
-        raise DeclarationError("the agent's command is empty", fix=_FIX)
-    return words
-
-
-def _needs_shell(command: str) -> bool:
-    command = command.strip()
-    first = command.split(maxsplit=1)[0] if command else ""
-    return bool(_SHELL.intersection(command)) or "=" in first
-
-
-@cache
-def _split(command: str) -> tuple[str, ...]:
-    import shlex  # noqa: PLC0415 - only when an agent is about to start
-
-    try:
-        return tuple(shlex.split(command))
-    except ValueError as error:
-        what = f"the agent's command `{command}` cannot be split: {error}"
-        raise DeclarationError(what, fix="close every quote") from error

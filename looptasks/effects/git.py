@@ -47,6 +47,8 @@ _SETTINGS = (
     "submodule.recurse=false",
     "advice.detachedHead=false",
 )
+# A file may be called `*`: its name must not mean all the others.
+LITERAL = {"GIT_LITERAL_PATHSPECS": "1"}
 _NOBODY = {"user.name": "looptasks", "user.email": "looptasks@localhost"}
 
 
@@ -124,9 +126,9 @@ class Git:
             environ["GIT_CEILING_DIRECTORIES"] = os.path.dirname(self.root)
         return environ | _ENVIRON
 
-    def names(self, *arguments: str) -> list[str]:
+    def names(self, *arguments: str, **environ: str) -> list[str]:
         """Return the names that a call with `-z` prints."""
-        return [name for name in self.run(*arguments).split("\0") if name]
+        return [name for name in self.run(*arguments, **environ).split("\0") if name]
 
     def identity(self) -> tuple[str, ...]:
         """Return the options that name an author where the configuration does not."""

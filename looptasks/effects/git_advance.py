@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from looptasks.core.merge import Dirty, dirty
 from looptasks.effects.files import make_folder, read_json, storing, write_whole
-from looptasks.effects.git import Git
+from looptasks.effects.git import LITERAL, Git
 from looptasks.effects.git_lock import wait_for_ours
 
 _CHUNK = 500
@@ -43,16 +43,18 @@ def in_the_way(advance: Advance) -> tuple[str, ...]:
     if not advance.tree:
         return ()
     git = Git(advance.tree, closed=True)
-    touched = set(_touched(git, advance))
+    touched = _touched(git, advance)
     changed = set(git.names("diff", "--name-only", "--no-renames", "-z", advance.old))
-    added = set(_touched(git, advance, "--diff-filter=A"))
+    added = [name for name, how in touched.items() if how == "A"]
     there = {n for n in added if os.path.lexists(os.path.join(git.root, n))}
-    return tuple(sorted(touched & changed | there))
+    return tuple(sorted(touched.keys() & changed | there))
 
 
-def _touched(git: Git, advance: Advance, *options: str) -> list[str]:
-    options = ("-r", "--name-only", "--no-renames", "-z", *options)
-    return git.names("diff-tree", *options, advance.old, advance.new)
+def _touched(git: Git, advance: Advance) -> dict[str, str]:
+    """Return the files that differ between the two commits, and git's letter how."""
+    options = ("-r", "--name-status", "--no-renames", "-z")
+    said = git.names("diff-tree", *options, advance.old, advance.new)
+    return dict(zip(said[1::2], said[::2], strict=True))
 
 
 def advanced(git: Git, home: str, advance: Advance) -> Dirty | None:
@@ -109,13 +111,21 @@ def _restore(git: Git, advance: Advance) -> None:
     if git.tip(advance.branch) != advance.old or git.head() != advance.old:
         return
     touched = _touched(git, advance)
-    ours = [name for name in touched if _is_ours(git, advance, name)]
-    old = set(_touched(git, advance, "--diff-filter=a"))
-    for names in _chunks([name for name in ours if name in old]):
-        git.run("checkout", "--quiet", advance.old, "--", *names)
-    for names in _chunks([name for name in ours if name not in old]):
-        git.run("rm", "--quiet", "--cached", "--ignore-unmatch", "--", *names)
-        _unlink(git.root, names)
+    # What was added goes first: a new folder may stand where an old file was.
+    for undo, added in ((_unadd, True), (_put_back, False)):
+        names = [n for n in in_the_way(advance) if (touched[n] == "A") is added]
+        for some in _chunks([n for n in names if _is_ours(git, advance, n)]):
+            undo(git, advance, some)
+
+
+def _put_back(git: Git, advance: Advance, names: list[str]) -> None:
+    git.run("checkout", "--quiet", advance.old, "--", *names, **LITERAL)
+
+
+def _unadd(git: Git, _: Advance, names: list[str]) -> None:
+    options = ("--quiet", "--cached", "--ignore-unmatch")
+    git.run("rm", *options, "--", *names, **LITERAL)
+    _unlink(git.root, names)
 
 
 def _unlink(root: str, names: list[str]) -> None:

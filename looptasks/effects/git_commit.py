@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from looptasks.core.worktree import Worktree, homes, is_home
-from looptasks.effects.git import Git
+from looptasks.effects.git import LITERAL, Git
 from looptasks.errors import LoopError
 
 _MARKED = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
@@ -62,11 +62,11 @@ def commit(git: Git, message: str) -> None:
 
 
 def _stage(git: Git, prefix: str) -> None:
-    except_for = [f":(top,exclude){home}" for home in homes(prefix)]
+    except_for = [f":(top,exclude,literal){home}" for home in homes(prefix)]
     # Some versions of git refuse to exclude what is ignored already.
     if git.ask("add", "--all", "--", ":/", *except_for).code:
         git.run("add", "--all", "--", ":/")
-    git.run("reset", "--quiet", "--", *homes(prefix))
+    git.run("reset", "--quiet", "--", *homes(prefix), **LITERAL)
 
 
 def _refuse_links(git: Git) -> None:
@@ -74,7 +74,7 @@ def _refuse_links(git: Git) -> None:
     pairs = zip(raw[::2], raw[1::2], strict=True)
     names = [name for entry, name in pairs if entry.split()[1] == _LINK]
     if names:
-        git.run("reset", "--quiet", "--", *names)
+        git.run("reset", "--quiet", "--", *names, **LITERAL)
         raise LoopError(
             f"`{names[0]}` is a git repository inside of the worktree: "
             "a commit would not hold its files",
@@ -101,10 +101,13 @@ def rescue_commit(worktree: Worktree, message: str) -> str | None:
     """Commit what a dead run left; an unfinished merge is set aside, not committed."""
     git, prefix = inside(worktree), prefix_of(worktree)
     settle(git, worktree)
+    changes = git.all_changes()
+    if not changes and git.commit("MERGE_HEAD") is None:
+        return None
     if unresolved_files(git):
         set_aside(git, worktree)
         git.run("reset", "--quiet", "--hard")
-    elif any(is_home(name, prefix) for name in git.all_changes()):
+    elif any(is_home(name, prefix) for name in changes):
         set_aside(git, worktree)
     return commit_all(worktree, message)
 

@@ -8,7 +8,7 @@ import os
 import shutil
 
 from looptasks.core.worktree import homes
-from looptasks.effects.git import Git
+from looptasks.effects.git import LITERAL, Git
 from looptasks.effects.git_commit import commit
 from looptasks.effects.git_lock import wait_for_ours
 
@@ -73,10 +73,10 @@ def merge_into(git: Git, tip: str, home: str, prefix: str) -> dict[str, str]:
 
 def _keep_homes(git: Git, home: str, prefix: str) -> None:
     options = ("--cached", "--name-only", "--no-renames", "-z", home)
-    names = git.names("diff", *options, "--", *homes(prefix))
+    names = git.names("diff", *options, "--", *homes(prefix), **LITERAL)
     if names:
         source = ("--source", home, "--staged", "--worktree")
-        git.run("restore", "--quiet", *source, "--", *sorted(set(names)))
+        git.run("restore", "--quiet", *source, "--", *sorted(set(names)), **LITERAL)
 
 
 def conflicts(git: Git) -> dict[str, str]:

@@ -19,6 +19,7 @@ from looptasks.core.merge import (
 )
 from looptasks.core.worktree import Worktree, checked_branch, homes
 from looptasks.effects.files import make_folder
+from looptasks.effects.git import LITERAL
 from looptasks.effects.git_advance import (
     Advance,
     advanced,
@@ -70,10 +71,8 @@ class Merging:
 
     def merge_back(self, worktree: Worktree, check: Check, title: str = "") -> Outcome:
         """Bring a worktree's work into the target, if the two together pass."""
-        try:
-            commit_all(worktree, f"Work of {worktree.name}, uncommitted by its agent")
-        except UnresolvedMerge as error:
-            return unresolved(worktree.branch, self.target, error.files)
+        if left := self._unfinished(worktree):
+            return left
         message = merge_message(worktree.name, self._worktrees.session, title)
         with self._alone():
             for _ in range(_TRIES):
@@ -85,6 +84,14 @@ class Merging:
             where=self._git.root,
             fix="run it again when nobody else commits to that branch",
         )
+
+    def _unfinished(self, worktree: Worktree) -> Conflict | None:
+        """Commit what the agent left; return the markers that forbid it."""
+        try:
+            commit_all(worktree, f"Work of {worktree.name}, uncommitted by its agent")
+        except UnresolvedMerge as error:
+            return unresolved(worktree.branch, self.target, error.files)
+        return None
 
     def _tried(self, worktree: Worktree, check: Check, say: str) -> Outcome | None:
         """Return what came of one try; None when the target moved meanwhile."""
@@ -127,7 +134,8 @@ class Merging:
 
     def bring_in(self, worktree: Worktree) -> Conflict | None:
         """Merge the target into a worktree; conflict markers stay for its agent."""
-        commit_all(worktree, f"Work of {worktree.name}, uncommitted by its agent")
+        if left := self._unfinished(worktree):
+            return left
         git, goal = inside(worktree), self._git.tip(self.target)
         if goal is None:
             raise LoopError(f"there is no branch `{self.target}`", where=git.root)
@@ -137,7 +145,7 @@ class Merging:
         if git.all_changes():
             set_aside(git, worktree)
             git.run("reset", "--quiet", "--hard")
-            git.run("clean", "-ffdq", "--", *homes(prefix))
+            git.run("clean", "-ffdq", "--", *homes(prefix), **LITERAL)
         if found := merge_into(git, goal, goal, prefix):
             return conflict(worktree.branch, self.target, found, git.run("diff"))
         commit(git, f"Merge {self.target} into {worktree.branch}")

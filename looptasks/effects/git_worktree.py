@@ -20,6 +20,7 @@ from looptasks.core.worktree import (
 from looptasks.effects.files import make_folder, storing, write_if_changed, write_whole
 from looptasks.effects.git import Git
 from looptasks.effects.git_commit import rescue_commit
+from looptasks.effects.git_lock import wait_for_ours
 from looptasks.errors import LoopError
 
 _READY = "looptasks-ready"
@@ -54,8 +55,9 @@ class Worktrees:
         begin = self._start(start)
         with self._guard():
             worktree = self._found(name, begin) or self._made(name, branch, begin)
-        if self.git.is_ancestor(self.git.tip(branch) or begin, begin):
+        if worktree.base != begin and self.git.tip(branch) == worktree.base:
             Git(worktree.path, closed=True).run("merge", "--quiet", "--ff-only", begin)
+            return worktree._replace(base=begin)
         return worktree
 
     def _start(self, start: str | None) -> str:
@@ -94,23 +96,30 @@ class Worktrees:
 
     def _found(self, name: str, begin: str) -> Worktree | None:
         worktree = self.place(name, begin)
+        if not os.path.lexists(worktree.path):
+            return None
         if not self._is_ready(worktree.path):
             self._clear(worktree.path)
             return None
+        wait_for_ours(worktree.path)
         rescue_commit(worktree, f"Work of {name} that an interrupted run left")
-        base = self.git.run("merge-base", begin, worktree.branch)
-        return worktree._replace(base=base)
+        return self._based(worktree, begin)
+
+    def _based(self, worktree: Worktree, begin: str) -> Worktree:
+        ours = f"refs/heads/{worktree.branch}"
+        return worktree._replace(base=self.git.run("merge-base", begin, ours))
 
     def _made(self, name: str, branch: str, begin: str) -> Worktree:
         worktree = self.place(name, begin)
-        known = self.git.tip(branch) is not None
-        new = () if known else ("-b", branch)
-        what = branch if known else begin
-        self.git.run("worktree", "add", "--quiet", *new, worktree.path, what)
+        if self.git.tip(branch) is None:
+            self.git.run("branch", "--no-track", "--", branch, begin)
+        adding = ("worktree", "add", "--quiet", worktree.path, branch)
+        if self.git.ask(*adding).code:
+            self._clear(worktree.path)  # git still knows one that somebody deleted
+            self.git.run(*adding)
         self.make_ready(worktree.path)
         os.makedirs(worktree.folder, exist_ok=True)
-        base = self.git.run("merge-base", begin, branch)
-        return worktree._replace(base=base)
+        return self._based(worktree, begin)
 
     def make_ready(self, path: str) -> None:
         """Note that a checkout is complete: from now on a missing file is work."""

@@ -9,9 +9,7 @@ from looptasks.core.digest import of_value
 from looptasks.core.iteration import Iteration, state_of
 from looptasks.core.progress import header, note
 from looptasks.core.prompt import variables
-from looptasks.core.taskname import padded
 from looptasks.effects.files import (
-    beside,
     make_folder,
     read_all,
     read_json,
@@ -195,8 +193,9 @@ class IterationFolder:
         """Record the finished iteration: ledger first, then what derives from it."""
         self._record(iteration)
         self._grow_progress(note(iteration).encode())
+        self._session.point_to(self._stage, self._number)
+        # Last of all: where it exists, everything else does.
         write_json(self._file("state.json"), state_of(iteration))
-        self._link_current()
 
     def _grow_progress(self, added: bytes) -> None:
         path = self._session.stage(self._stage, "progress.md")
@@ -209,13 +208,6 @@ class IterationFolder:
             finally:
                 os.close(descriptor)
         write_whole(self._file("progress.md"), grown or added)
-
-    def _link_current(self) -> None:
-        link = self._session.stage(self._stage, "current")
-        temporary = beside(link)
-        with storing(link):
-            os.symlink(f"iterations/{padded(self._number)}", temporary)
-            os.replace(temporary, link)
 
     def _file(self, name: str) -> str:
         return f"{self._path}/{name}"

@@ -1,5 +1,6 @@
 """The ledger as JSON lines: appended, never rewritten, the truth of a session."""
 
+import errno
 import json
 import os
 import threading
@@ -57,13 +58,19 @@ class JsonlLedger:
         """Add one event; a durable one has reached the disk on return."""
         line = json.dumps(event, separators=(",", ":")).encode() + b"\n"
         with self._lock, storing(self.path):
-            descriptor = self._opened()
-            if os.write(descriptor, line) != len(line):
-                # A torn line is passed over by readers, and ends before the next one.
-                os.write(descriptor, b"\n")
-                raise OSError(28, "No space left on device", self.path)
-            if durable:
-                _sync(descriptor)
+            try:
+                self._write(line, durable=durable)
+            except OSError:
+                # Opened anew, a torn line is seen, and ended before the next one.
+                self._let_go()
+                raise
+
+    def _write(self, line: bytes, *, durable: bool) -> None:
+        descriptor = self._opened()
+        if os.write(descriptor, line) != len(line):
+            raise OSError(errno.ENOSPC, "No space left on device", self.path)
+        if durable:
+            _sync(descriptor)
 
     def _opened(self) -> int:
         if self._writer is None:
@@ -77,9 +84,12 @@ class JsonlLedger:
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
-            if self._writer is not None:
-                os.close(self._writer)
-                self._writer = None
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._writer is not None:
+            os.close(self._writer)
+            self._writer = None
 
 
 def _read_from(descriptor: int, start: int) -> bytes:

@@ -13,6 +13,7 @@ from looptasks.core.taskname import padded
 from looptasks.effects.files import (
     beside,
     make_folder,
+    read_bytes,
     read_json,
     storing,
     write_all,
@@ -67,12 +68,26 @@ class SessionFolder:
         ]
 
     def derive(self, stage: str, iteration: Iteration) -> None:
-        """Write an iteration's files again if they are missing."""
+        """Write what derives from an iteration if a crash came before it."""
         path = self.iteration(stage, iteration.number, "state.json")
-        if not os.path.exists(path):
-            write_json(path, state_of(iteration))
-            added = note(iteration).encode()
-            write_whole(self.iteration(stage, iteration.number, "progress.md"), added)
+        if os.path.exists(path):
+            return
+        added = note(iteration).encode()
+        shared = self.stage(stage, "progress.md")
+        if added not in (read_bytes(shared) or b""):
+            with storing(shared), open(shared, "ab") as file:
+                file.write(added)
+        write_whole(self.iteration(stage, iteration.number, "progress.md"), added)
+        self.point_to(stage, iteration.number)
+        write_json(path, state_of(iteration))
+
+    def point_to(self, stage: str, number: int) -> None:
+        """Let `current` be the link to an iteration."""
+        link = self.stage(stage, "current")
+        temporary = beside(link)
+        with storing(link):
+            os.symlink(f"iterations/{padded(number)}", temporary)
+            os.replace(temporary, link)
 
     def outputs(self, stage: str) -> dict[str, str]:
         """Return path and digest of each file that a stage hands on."""

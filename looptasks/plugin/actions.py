@@ -12,13 +12,13 @@ from looptasks.core.fan import bead_of
 from looptasks.core.iteration import Iteration
 from looptasks.core.job import Checked, Failed, Finished, Job, Project, Tools
 from looptasks.core.pipeline import Stage
-from looptasks.core.progress import Line, board
-from looptasks.core.record import Event, StageRecord
+from looptasks.core.record import StageRecord
 from looptasks.core.step import Iterate, Stop
 from looptasks.effects.iteration_folder import IterationFolder
 from looptasks.effects.session_folder import stage_state
 from looptasks.errors import LoopError
 from looptasks.plugin.agents import agent_for
+from looptasks.plugin.board_file import write_board
 from looptasks.plugin.course import rule_named
 from looptasks.plugin.processes import processes
 from looptasks.plugin.workplace import Workplace
@@ -204,27 +204,3 @@ def close(place: Workplace, stage: Stage, stop: Stop) -> None:
     state = stage_state(place.session, stage.loop.name, record, whole=True)
     place.folder.write_state(state)
     write_board(place)
-
-
-def write_board(place: Workplace) -> None:
-    """Bring `PROGRESS.md` up to date."""
-    record = place.record()
-    entry: Event = record.entries[-1] if record.entries else {"entry": ""}
-    lines = [
-        Line(
-            stage=name,
-            status=stage.status,
-            iterations=len(stage.iterations),
-            reason=stage.reason,
-            spending=stage.spending,
-        )
-        for name in _names(record.entries, record.stages)
-        for stage in [record.stage(name)]
-    ]
-    budget = entry.get("variables", {}).get("budget")
-    place.folder.write_board(board(place.session, entry["entry"], lines, budget))
-
-
-def _names(entries: Any, stages: Any) -> list[str]:
-    planned = [name for entry in entries for name in entry.get("stages", ())]
-    return list(dict.fromkeys([*planned, *stages]))

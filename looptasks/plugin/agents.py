@@ -2,17 +2,19 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from looptasks.core.agent import Agent
+from looptasks.core.command_line import as_argv
 from looptasks.core.pipeline import Stage
 from looptasks.errors import DeclarationError
-from looptasks.plugin.processes import processes
+
+if TYPE_CHECKING:
+    from looptasks.core.agent import Agent
 
 
 def agent_for(
     stage: Stage, root: str, record: str | None, stopped: Callable[[], bool] = bool
-) -> Agent:
+) -> "Agent":
     """Return the stage's agent, or say what is missing."""
     agent = _chosen(stage, root, stopped)
     if record is None:
@@ -22,10 +24,21 @@ def agent_for(
     return RecordingAgent(agent, os.path.join(root, record))
 
 
-def _chosen(stage: Stage, root: str, stopped: Callable[[], bool]) -> Agent:
+def refuse_unknown_agent(stage: Stage) -> None:
+    """Raise when a stage's agent cannot be started; loads nothing that starts one."""
+    choice = stage.loop.agent
+    if isinstance(choice, dict):
+        if "command" in choice:
+            as_argv(choice["command"])
+    elif choice != "replay":
+        _entry_point(str(choice), stage)
+
+
+def _chosen(stage: Stage, root: str, stopped: Callable[[], bool]) -> "Agent":
     choice = stage.loop.agent
     if isinstance(choice, dict) and "command" in choice:
         from looptasks.effects.command_agent import CommandAgent  # noqa: PLC0415
+        from looptasks.plugin.processes import processes  # noqa: PLC0415
 
         return CommandAgent(choice["command"], processes())
     if choice == "replay" or isinstance(choice, dict):
@@ -43,13 +56,19 @@ def _replay_folder(choice: Any, stage: Stage, root: str) -> str:
     return os.path.join(root, stage.folder, "replay")
 
 
-def _plugged_in(name: str, stage: Stage) -> Agent:
+def _plugged_in(name: str, stage: Stage) -> "Agent":
+    from looptasks.plugin.processes import processes  # noqa: PLC0415
+
+    agent: Agent = _entry_point(name, stage).load()(stage, processes())
+    return agent
+
+
+def _entry_point(name: str, stage: Stage) -> Any:
     from importlib.metadata import entry_points  # noqa: PLC0415 - rarely asked for
 
     for point in entry_points(group="looptasks.agent"):
         if point.name == name:
-            agent: Agent = point.load()(stage, processes())
-            return agent
+            return point
     raise DeclarationError(
         f"`agent: {name}` is not an agent that this version can start",
         where=stage.task,

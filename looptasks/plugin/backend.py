@@ -179,6 +179,8 @@ class SessionJournal:
 
 def _key(task: str) -> bytes:
     # Whatever a task is called, its key has no tab and no line break.
+    if task.isascii() and task.isprintable() and "\\" not in task:
+        return task.encode()
     return task.encode("unicode_escape")
 
 

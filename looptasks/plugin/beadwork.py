@@ -11,7 +11,7 @@ from looptasks.core.digest import of_value
 from looptasks.core.fan import SeenBead, actor_of, is_ours
 from looptasks.core.readiness import holds, is_work
 from looptasks.core.tracker import Progress, deadlock, progress
-from looptasks.effects.tracker_choice import bd_command, tracker
+from looptasks.effects.tracker_choice import tracker, tracker_command
 from looptasks.errors import UsageError
 
 _ASKED = (
@@ -102,7 +102,7 @@ class Beadwork:
 
     def command(self) -> str:
         """Return the tracker's command line, for agents."""
-        return bd_command(self._root)
+        return tracker_command(self._root)
 
 
 def _seen(board: Board, bead: Bead) -> SeenBead:

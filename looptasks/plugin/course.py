@@ -4,12 +4,11 @@ Running, listing and explaining all ask here, so that they cannot disagree.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from looptasks.core.completion import RULES, Evidence, Rule, Workload
 from looptasks.core.digest import MISSING, of_bytes
 from looptasks.core.fan import actor_of
-from looptasks.core.job import Job
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
 from looptasks.core.record import StageRecord
@@ -29,6 +28,9 @@ from looptasks.core.taskname import iteration_task
 from looptasks.effects.files import make_folder
 from looptasks.errors import DeclarationError
 from looptasks.plugin.workplace import Workplace
+
+if TYPE_CHECKING:
+    from looptasks.core.job import Job
 
 
 class Course:
@@ -182,8 +184,10 @@ class Course:
             spent=record.spending(), budget_usd=self.request.budget, signal=word
         )
 
-    def job(self, step: Iterate) -> Job:
+    def job(self, step: Iterate) -> "Job":
         """Return the iteration that is due, with all that it rests on."""
+        from looptasks.core.job import Job  # noqa: PLC0415 - a no-op has none
+
         record, loop = self.record, self.stage.loop
         left = None
         if loop.time_limit is not None:
@@ -215,6 +219,7 @@ class Course:
         return {"BD": self.place.beads.command()}
 
     def environment(self, step: Iterate) -> Iterator[tuple[str, str]]:
+        """Yield what the stage's agent finds in its environment."""
         for prefix in ("CLAUDE_LOOP", "LOOP"):
             yield f"{prefix}_SESSION", self.place.session
             yield f"{prefix}_TYPE", self.stage.loop.name
@@ -223,6 +228,9 @@ class Course:
         yield "LOOP_ITERATION", str(step.number)
         yield "LOOPTASKS_RUN", self.place.run
         yield "BD_ACTOR", actor_of(self.place.session)
+        if self.place.uses_beads():
+            # One home, however many worktrees there are.
+            yield "BEADS_DIR", f"{self.place.root}/.beads"
         if step.item:
             yield "LOOP_ITEM", step.item
 

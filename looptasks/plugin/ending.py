@@ -64,7 +64,8 @@ def _success(
     session = engaged.place.session
     names = [s.name for e in entries for s in engaged.pipelines[e].stages]
     stages = [record.stage(name) for name in names]
-    count = sum(len(stage.iterations) for stage in stages)
+    worked = stages + [s for name, s in record.stages.items() if bead_of(name)]
+    count = sum(len(stage.iterations) for stage in worked)
     cost = record.spending().spoken()
     open_stages = [s.name for s in stages if s.status != "complete"]
     if open_stages:

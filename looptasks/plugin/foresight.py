@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from looptasks.core.fan import Standing, due, folder_of, is_ours, standings, waves
+from looptasks.core.fan import due, folder_of, waves
 from looptasks.core.outlook import Outlook, outlooks
 from looptasks.core.step import Iterate, Step, Stop
 from looptasks.plugin.course import Course
@@ -61,19 +61,6 @@ def _beads(course: Course) -> Iterator[Outlook]:
 def _in_order(beads: list[str], course: Course) -> list[str]:
     level = waves(course.place.beads.seen(), course.place.record())
     return sorted(beads, key=lambda bead: level.get(bead, 0))
-
-
-def bead_standings(engaged: Engagement) -> list[Standing]:
-    """Return how the beads of a session stand, wave by wave."""
-    place = engaged.place
-    seen, record = place.beads.seen(), place.record()
-    alive = place.lock.owner() is not None
-
-    def running(bead: str) -> bool:
-        busy = seen[bead].status == "in_progress"
-        return alive and busy and is_ours(seen[bead].assignee, place.session)
-
-    return standings(seen, waves(seen, record), record, place.session, running)
 
 
 def outlook_fields(view: Outlook) -> dict[str, Any]:

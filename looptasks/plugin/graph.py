@@ -1,12 +1,13 @@
 """The graph: stages and iterations as doit tasks, made while the loop goes on."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from doit.task import Task
 
+from looptasks.core.pipeline import Stage
 from looptasks.core.step import Iterate, Stop
 from looptasks.core.taskname import iteration_task
-from looptasks.plugin.actions import iterate, publish, stand_still
 from looptasks.plugin.course import Course
 from looptasks.plugin.late import late
 from looptasks.plugin.voice import say
@@ -57,7 +58,7 @@ def unroll(course: Course, goal: int = 0, tried: int = 0) -> Iterator[Task]:
     name = iteration_task(course.stage.task, goal) if goal else course.stage.task
     step = settled_step(course)
     if isinstance(step, Iterate) and step.number == tried:
-        yield Task(name, [(stand_still, [course.place, course.stage, step])], io=IO)
+        yield Task(name, [(_stand_still, [course.place, course.stage, step])], io=IO)
     elif isinstance(step, Stop) or (goal and goal < step.number):
         yield _last_task(course, step, goal)
     elif step.number == goal:
@@ -109,6 +110,8 @@ def own(course: Course) -> None:
 
 
 def _iteration(course: Course, step: Iterate) -> Task:
+    from looptasks.plugin.actions import iterate  # noqa: PLC0415 - not for a no-op
+
     number = step.number
     course.derive_last()
     before = course.path("iterations", f"{number - 1:04d}", "state.json")
@@ -133,7 +136,7 @@ def _last_task(course: Course, step: Iterate | Stop, goal: int) -> Task:
     if goal:
         done = goal <= len(course.record.iterations)
         name = iteration_task(course.stage.task, goal)
-        action = [] if done else [(stand_still, [course.place, course.stage, step])]
+        action = [] if done else [(_stand_still, [course.place, course.stage, step])]
         return Task(
             name,
             action,
@@ -144,8 +147,8 @@ def _last_task(course: Course, step: Iterate | Stop, goal: int) -> Task:
         )
     assert isinstance(step, Stop)  # noqa: S101 - without a goal only a stop ends it
     if step.status != "complete":
-        return _task(course, [(stand_still, [course.place, course.stage, step])], step)
-    return _task(course, [(publish, [course.place, course.stage, step])], step)
+        return _task(course, [(_stand_still, [course.place, course.stage, step])], step)
+    return _task(course, [(_publish, [course.place, course.stage, step])], step)
 
 
 def _task(course: Course, actions: list[object], step: Stop) -> Task:
@@ -167,3 +170,15 @@ def _task(course: Course, actions: list[object], step: Stop) -> Task:
         io=IO,
         meta={"looptasks": (stage.name, 0)},
     )
+
+
+def _publish(place: Any, stage: Stage, stop: Stop) -> Any:
+    from looptasks.plugin.actions import publish  # noqa: PLC0415 - not for a no-op
+
+    return publish(place, stage, stop)
+
+
+def _stand_still(place: Any, stage: Stage, step: Iterate | Stop) -> Any:
+    from looptasks.plugin.actions import stand_still  # noqa: PLC0415 - as above
+
+    return stand_still(place, stage, step)

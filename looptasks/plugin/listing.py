@@ -9,7 +9,8 @@ from looptasks.core.outlook import Outlook
 from looptasks.effects.session_folder import session_names
 from looptasks.effects.yaml_declarations import available, describe
 from looptasks.plugin.engagement import engagement
-from looptasks.plugin.foresight import bead_standings, foreseen, outlook_fields
+from looptasks.plugin.foresight import foreseen, outlook_fields
+from looptasks.plugin.standing import bead_standings
 from looptasks.plugin.state import session_state
 
 _MARKS = {"run": "R", "maybe": "?", "rest": "U", "blocked": "B"}
@@ -52,7 +53,7 @@ class Listing:
         """Write the beads, wave by wave; those that are done only as a number."""
         if not self._fans():
             return
-        found = bead_standings(self._engaged)
+        found = bead_standings(self._engaged.place)
         done = sum(standing.state == "done" for standing in found)
         self._line(f"  beads: {done} of {len(found)} done")
         last = 0
@@ -106,7 +107,7 @@ class Listing:
                 for entry, view in self._views()
             ]
             session = self._engaged.place.session
-            beads = bead_standings(self._engaged) if self._fans() else []
+            beads = bead_standings(self._engaged.place) if self._fans() else []
             return {
                 "session": session,
                 "entries": entries,

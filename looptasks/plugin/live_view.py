@@ -7,13 +7,12 @@ and an interrupt, which only ever hits the main thread, cannot break off a drawi
 
 import atexit
 import os
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import sleep
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from looptasks.core.glimpse import doing
 from looptasks.core.job import Job
@@ -25,6 +24,9 @@ from looptasks.core.view import AtWork, StageView, Status, View, rows
 from looptasks.effects.iteration_watch import IterationWatch
 from looptasks.effects.rich_canvas import Canvas
 from looptasks.plugin.workplace import Workplace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _TICK, _BREATH = 0.25, 0.03
 _PATIENCE = 2.0  # a stopped terminal (Ctrl-S) must not hold up the run
@@ -163,7 +165,7 @@ class LiveView:
         record = self._place.ledger.record
         found = record.stages.get(name) or StageRecord(name)
         stopped = any(stop["stage"] == name for stop in record.stops)
-        at_work = tuple(self._at_work(name))
+        at_work = self._at_work(name)
         status: Status = "waiting"
         if at_work or found.status == "running":
             status = "busy"
@@ -176,23 +178,29 @@ class LiveView:
             status=status,
             done=len(found.iterations),
             limit=self._limits.get(name, 0),
-            reason=shown(found.reason, self._secrets) if stopped else "",
+            reason=self._first_line(found.reason) if stopped else "",
             at_work=at_work,
         )
 
-    def _at_work(self, stage: str) -> Iterator[AtWork]:
+    def _first_line(self, reason: str) -> str:
+        return shown(reason, self._secrets).partition("\n")[0]
+
+    def _at_work(self, stage: str) -> AtWork | None:
         for watched in self._running.values():
-            job = watched.job
-            if job.stage.name == stage:
-                seen = watched.watch.look()
-                pause = job.stage.loop.delay if job.history else 0.0
-                check = shown(job.stage.loop.validate, self._secrets)
-                yield AtWork(
-                    number=job.number,
-                    seconds=self._now() - watched.since,
-                    attempt=seen.attempt,
-                    doing=doing(seen, pause, check, self._secrets),
-                )
+            if watched.job.stage.name == stage:
+                return self._glimpsed(watched)
+        return None
+
+    def _glimpsed(self, watched: Watched) -> AtWork:
+        job, seen = watched.job, watched.watch.look()
+        pause = job.stage.loop.delay if job.history else 0.0
+        check = shown(job.stage.loop.validate, self._secrets)
+        return AtWork(
+            number=job.number,
+            seconds=self._now() - watched.since,
+            attempt=seen.attempt,
+            doing=doing(seen, pause, check, self._secrets),
+        )
 
     def _now(self) -> float:
         return self._place.clock.monotonic()

@@ -9,7 +9,7 @@ from doit.task import Task
 from looptasks.core.suggestion import did_you_mean
 from looptasks.core.taskname import TaskName, parsed
 from looptasks.errors import UsageError
-from looptasks.plugin.agents import agent_for
+from looptasks.plugin.agents import refuse_unknown_agent
 from looptasks.plugin.course import Course
 from looptasks.plugin.engagement import (
     Engagement,
@@ -52,7 +52,7 @@ def _take_on(engaged: Engagement, wanted: Sequence[TaskName]) -> None:
         engaged.take_on(entry)
         refuse_unsupported(engaged.pipelines[entry])
         for stage in engaged.pipelines[entry].stages:
-            agent_for(stage, engaged.place.root, None)
+            refuse_unknown_agent(stage)
     engaged.announce(dict.fromkeys(entries))
 
 

@@ -136,6 +136,12 @@ class Workplace:
         seen = self.beads.seen().values()
         return sorted(f"{bead.id} {bead.status == 'closed'}" for bead in seen)
 
+    def uses_beads(self) -> bool:
+        """Tell whether the project has beads of this session."""
+        if self._beads is None and not os.path.isdir(f"{self.root}/.beads"):
+            return False
+        return bool(self.beads.seen())
+
     @property
     def beads(self) -> "Beadwork":
         """The beads of the session."""

@@ -80,7 +80,9 @@ class _Killer:
         }
         command = (sys.executable, "-c", _MERGE, str(self._repository.root), name)
         # No pipe: the git that outlives its parent would hold it open.
-        done = subprocess.run(command, env=environ, stdout=subprocess.DEVNULL)
+        done = subprocess.run(
+            command, env=environ, stdout=subprocess.DEVNULL, check=False
+        )
         _wait_for_orphans(self._bin)
         return done.returncode
 
@@ -107,6 +109,7 @@ def _assert_goes_on(repository: Repository, worktree: Worktree) -> None:
     assert (repository.root / f"{worktree.name}.txt").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["before", "during", "together"])
 def test_a_merge_killed_at_any_git_call_is_before_or_after(
     repository: Repository, tmp_path: Path, how: str
@@ -210,6 +213,29 @@ def test_taking_back_keeps_what_a_person_wrote_since(
     assert outcome.files == ("f.txt",)
 
 
+def test_taking_back_undoes_files_that_became_folders(
+    repository: Repository, tmp_path: Path
+) -> None:
+    armed = _armed(repository, tmp_path)
+    repository.write("a.txt", "a file\n")
+    repository.write("*", "a star\n")
+    repository.write("untouched", "old\n")
+    repository.commit("files")
+    worktree = repository.work("w", m="m\n", w="w")
+    Path(worktree.path, "a.txt").unlink()
+    Path(worktree.path, "a.txt").mkdir()
+    Path(worktree.path, "a.txt/inner").write_text("inner\n")
+    Path(worktree.path, "*").write_text("changed\n")
+    before = repository.head
+    repository.write("untouched", "mine\n")
+    _die_half_way(repository, worktree, armed)
+    assert (repository.root / "*").read_text() == "changed\n"
+    repository.merging.recover()
+    assert (repository.head, repository.status) == (before, "M untouched")
+    assert isinstance(repository.merging.merge_back(worktree, passes), Merged)
+    assert (repository.root / "untouched").read_text() == "mine\n"
+
+
 def test_an_old_lock_that_no_git_holds_is_removed(repository: Repository) -> None:
     lock = repository.root / ".git/index.lock"
     lock.touch()
@@ -232,5 +258,5 @@ def test_a_lock_that_a_living_git_holds_is_waited_for(repository: Repository) ->
         os.utime(lock, (1, 1))
         outcome = repository.merging.merge_back(worktree, passes)
     assert committing.returncode == 0
-    assert isinstance(outcome, Dirty | Merged)
+    assert isinstance(outcome, Merged)
     assert repository.shown("f.txt") == "by hand"

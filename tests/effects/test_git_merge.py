@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -294,6 +295,7 @@ def test_a_missing_target_is_said(repository: Repository) -> None:
 
 _ONE = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from looptasks.core.merge import Merged
 from tests.support.git_repository import passes
@@ -307,6 +309,18 @@ outcome = Merging(worktrees, "main").merge_back(worktree, passes)
 assert isinstance(outcome, Merged), outcome
 worktrees.remove(worktree)
 """
+
+
+def test_threads_that_merge_at_once_lose_nothing(repository: Repository) -> None:
+    def merged(name: str) -> bool:
+        worktree = repository.work(name, **{name: name})
+        return isinstance(repository.merging.merge_back(worktree, passes), Merged)
+
+    names = [f"t{number}" for number in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(merged, names))
+    assert {f"{n}.txt" for n in names} <= {p.name for p in repository.root.iterdir()}
+    assert repository.status == ""
 
 
 def test_six_processes_that_merge_at_once_lose_nothing(repository: Repository) -> None:

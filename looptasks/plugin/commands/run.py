@@ -2,16 +2,20 @@
 
 import contextlib
 import sys
+import traceback
 from collections.abc import Mapping
 from typing import Any, TextIO
 
 from doit import cmd_run
+from doit.cmdparse import CmdParseError
+from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 
 from looptasks.errors import LoopError
 from looptasks.plugin.commands.yielding import Yielding
 
 _PATIENCE = 15.0
-_INTERRUPTED = 130
+_OWN_ERROR, _INTERRUPTED = 2, 130
+_TOLD_BY_DOIT = (CmdParseError, InvalidCommand, InvalidDodoFile, InvalidTask)
 
 
 class Run(Yielding, cmd_run.Run):
@@ -31,6 +35,11 @@ class Run(Yielding, cmd_run.Run):
         except LoopError as error:
             sys.stderr.write(f"{error}\n")
             code, what = error.exit_code, error.what
+        except _TOLD_BY_DOIT:
+            raise
+        except Exception:  # noqa: BLE001 - a bug of ours, and a session to be let go
+            sys.stderr.write(traceback.format_exc())
+            code, what = _OWN_ERROR, "an error in looptasks itself, shown above"
         return self._close(code, what, self._stream(params["reporter"]))
 
     def get_reporters(self) -> dict[str, Any]:
