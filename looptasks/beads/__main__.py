@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from looptasks.errors import LoopError, UsageError
@@ -100,4 +101,5 @@ def _help(command: str, program: str) -> int:
 
 
 if __name__ == "__main__":
+    gc.disable()  # over before there is anything to collect
     sys.exit(main())

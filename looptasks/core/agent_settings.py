@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from looptasks.core.agent_env import Policy
 from looptasks.core.price import Price
-from looptasks.core.suggestion import did_you_mean
+from looptasks.core.suggestion import choice
 from looptasks.errors import DeclarationError
 
 Sandbox = Literal["auto", "bwrap", "none"]
@@ -23,7 +23,7 @@ class AgentSettings(NamedTuple):
     args: tuple[str, ...] = ()
     variables: Mapping[str, str] = {}
     env: Policy = "inherit"
-    sandbox: Sandbox = "none"
+    sandbox: Sandbox = "auto"
     network: bool = True
     writable: tuple[str, ...] = ()
     budget_usd: float | None = None
@@ -39,7 +39,8 @@ def settings_from(table: Mapping[str, Any], where: str) -> AgentSettings:
     for key, value in table.items():
         reader = _READERS.get(key)
         if reader is None:
-            raise _bad(where, f"`{key}` is not a setting of an agent", _known(key))
+            fix = choice(key, _READERS)
+            raise _bad(where, f"`{key}` is not a setting of an agent", fix)
         fields[key] = reader(value, f"{where}.{key}")
     return AgentSettings(**fields)
 
@@ -118,10 +119,6 @@ def _dollars(value: object, where: str) -> float:
 
 def _bad(where: str, what: str, fix: str) -> DeclarationError:
     return DeclarationError(what, where=where, fix=fix)
-
-
-def _known(key: str) -> str:
-    return did_you_mean(key, _READERS) or f"use one of {', '.join(_READERS)}"
 
 
 _READERS: dict[str, Any] = {

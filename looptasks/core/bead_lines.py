@@ -33,18 +33,21 @@ def text_of(board: Board) -> str:
 def _closed_id(line: str) -> str:
     """Return the id if the line is surely a closed bead, else nothing.
 
-    Only one brace before the status: so it is the bead's own, not that of an object in
-    it. Quotes in strings are escaped, so it is a key, not a part of a string.
+    Quotes in strings are escaped, so the status found is a key, and no part of a
+    string. All values before it are strings, so it is the bead's own. What is not
+    written as tightly as we know it, or may be torn, is read in full.
     """
     at = line.find(_CLOSED)
-    if at < 0 or line[-1] != "}" or line.find("{", 1, at) >= 0:
+    if at < 0 or not line.startswith(_STARTS):
         return ""
-    for start in _STARTS:
-        if line.startswith(start):
-            id_ = line[len(start) : line.find('"', len(start))]
-            whole = "\\" not in id_ and line.count("{") == line.count("}")
-            return id_ if whole else ""
-    return ""
+    if not (line.endswith("]}") or (line.endswith('"}') and line.find("{", at) < 0)):
+        return ""
+    head = line[:at]
+    if head.count('":') != head.count('":"'):
+        return ""
+    start = len(_STARTS[line[2] == "_"])
+    id_ = line[start : line.find('"', start)]
+    return "" if "\\" in id_ else id_
 
 
 def _put(board: Board, number: int, line: str) -> None:

@@ -10,6 +10,7 @@ Tone = Literal["", "strong", "quiet", "good", "busy", "bad"]
 Status = Literal["waiting", "busy", "complete", "failed"]
 _ROOMY = 12  # from so many lines on, an empty one sets the view apart
 _LEAST = 6  # a text that would be cut shorter than this is left out
+_ALIGNED = 40  # from so many columns on, names get a column of their own
 _WIDEST = 100  # longer rows are hard to read, and break when a terminal is resized
 
 
@@ -105,7 +106,7 @@ def rows(view: View, size: Size, signs: Signs) -> list[Row]:
     columns = max(min(size.columns - 1, _WIDEST), 1)
     made: list[Row] = []
     for detail in _DETAILS:
-        made = list(_rows(view, detail, signs, columns // 3))
+        made = list(_rows(view, detail, signs, columns))
         if len(made) <= room:
             break
     else:
@@ -116,14 +117,15 @@ def rows(view: View, size: Size, signs: Signs) -> list[Row]:
     return [fit(row, columns, signs.ellipsis) for row in made]
 
 
-def _rows(view: View, detail: _Detail, signs: Signs, most: int) -> Iterator[Row]:
+def _rows(view: View, detail: _Detail, signs: Signs, columns: int) -> Iterator[Row]:
     yield _head(view, signs)
-    names = max((width(stage.name) for stage in view.stages), default=0)
-    for stage in view.stages:
-        if _alone(stage, detail):
-            yield _stage(stage, names if names <= most else 0, signs)
-            if stage.at_work and stage.at_work.doing and detail.doing:
-                yield (Piece("   "), Piece(stage.at_work.doing, "quiet", elastic=True))
+    alone = [stage for stage in view.stages if _alone(stage, detail)]
+    longest = max((width(stage.name) for stage in alone), default=0)
+    fits = columns >= _ALIGNED and longest <= columns // 3
+    for stage in alone:
+        yield _stage(stage, longest if fits else 0, signs)
+        if stage.at_work and stage.at_work.doing and detail.doing:
+            yield (Piece("   "), Piece(stage.at_work.doing, "quiet", elastic=True))
     yield from _counted(view.stages, detail, signs)
 
 

@@ -4,11 +4,14 @@ import os
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from typing import Protocol
 
 from looptasks.core.owner import HEARTBEAT, Owner, clock_time, owner_from, why_dead
 from looptasks.effects.files import make_folder, read_json, storing, write_json
-from looptasks.errors import SessionBusy
+from looptasks.errors import SessionBusy, StorageError
+
+_PATIENCE = 10.0
 
 
 class Clock(Protocol):
@@ -35,6 +38,7 @@ class RunLock:
         self._clock = clock
         self._done = threading.Event()
         self._mine: Owner | None = None
+        self._seen: tuple[int, int] | None = None
 
     def owner(self) -> Owner | None:
         """Return the owner that counts, None when nobody runs the session."""
@@ -63,18 +67,27 @@ class RunLock:
 
     def take(self, run: str, on_loss: Callable[[], None]) -> tuple[Owner, str] | None:
         """Become the owner; return whom it was taken from and why, if anybody."""
-        from filelock import FileLock  # noqa: PLC0415 - 28 ms that a no-op saves
-
         make_folder(self._folder)
-        with storing(self._folder), FileLock(os.path.join(self._folder, "run.lock")):
+        with storing(self._folder), self._guard():
             before = self._named()
-            why = None if before is None else self._why_dead(before)
-            if before is not None and why is None:
+            # A worker process of the same run finds its own parent there.
+            mine = before is not None and before.run == run
+            why = None if before is None or mine else self._why_dead(before)
+            if before is not None and why is None and not mine:
                 raise busy(self._session, before)
-            self._mine = self._claim(run)
-            write_json(self._file, self._mine._asdict())
+            self._write(self._claim(run))
         threading.Thread(target=self._beat, args=(on_loss,), daemon=True).start()
         return None if before is None or why is None else (before, why)
+
+    def _guard(self) -> AbstractContextManager[object]:
+        from filelock import FileLock  # noqa: PLC0415 - 28 ms that a no-op saves
+
+        return FileLock(os.path.join(self._folder, "run.lock"), timeout=_PATIENCE)
+
+    def _write(self, owner: Owner) -> None:
+        self._mine = owner
+        write_json(self._file, owner._asdict())
+        self._seen = _stamp(self._file)
 
     def _claim(self, run: str) -> Owner:
         now = self._clock.now()
@@ -91,29 +104,54 @@ class RunLock:
 
     def _beat(self, on_loss: Callable[[], None]) -> None:
         while not self._done.wait(HEARTBEAT):
-            if not self.held():
-                on_loss()
-                return
-            if self._mine is not None:
-                self._mine = self._mine._replace(
-                    heartbeat=self._clock.now(), heartbeat_epoch=self._clock.epoch()
-                )
-                write_json(self._file, self._mine._asdict())
+            # A full disk or a slow one must not end the heartbeat for good.
+            with suppress(OSError, StorageError):
+                if not self._beat_once():
+                    on_loss()
+                    return
+
+    def _beat_once(self) -> bool:
+        # Guarded, or it might overwrite a new owner that has come in between.
+        with self._guard():
+            if self._mine is None or not self.held():
+                return False
+            now, epoch = self._clock.now(), self._clock.epoch()
+            self._write(self._mine._replace(heartbeat=now, heartbeat_epoch=epoch))
+        return True
 
     def held(self) -> bool:
         """Tell whether this process is still the owner."""
+        mine = self._mine
+        if mine is None:
+            return False
+        if self._seen is not None and _stamp(self._file) == self._seen:
+            return True
         named = self._named()
-        return (
-            self._mine is not None and named is not None and named.run == self._mine.run
-        )
+        return named is not None and named.run == mine.run
 
     def give_up(self) -> None:
         """Let the next runner have the session."""
         self._done.set()
-        if self.held():
-            with storing(self._file):
+        with storing(self._file), self._guard():
+            if self.held():
                 os.unlink(self._file)
-        self._mine = None
+            self._mine = None
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
+
+
+def lost(session: str) -> SessionBusy:
+    """Return the error of a run whose session is another's by now."""
+    return SessionBusy(
+        f"session {session} was taken over by another run, so this one stops",
+        fix=f"`doit status session={session}` shows who runs it",
+    )
 
 
 def busy(session: str, owner: Owner) -> SessionBusy:

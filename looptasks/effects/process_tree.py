@@ -152,6 +152,17 @@ def end_marked(mark: bytes, grace: float) -> int:
     return len(seen)
 
 
+def see_off(mark: bytes, patience: float) -> None:
+    """Give what carries the mark time to end by itself, then end it."""
+    until = time.monotonic() + patience
+    while left := marked(mark) - _line_of(os.getpid(), table()):
+        if time.monotonic() >= until:
+            for pid in left:
+                _kill(pid, KILL)
+            return
+        time.sleep(0.01)
+
+
 def _marked_tree(mark: bytes) -> set[int]:
     rows = table()
     return below(marked(mark) - _line_of(os.getpid(), rows), rows) - {os.getpid()}

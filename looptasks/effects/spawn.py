@@ -5,7 +5,8 @@ import os
 import time
 
 MARK = b"LOOPTASKS_CALL"
-_INHERITED = dict(os.environb)
+KEEPER = b"LOOPTASKS_KEEPER"
+_INHERITED = {name: text for name, text in os.environb.items() if name != KEEPER}
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _RESET = [
     _signal.SIGHUP,

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from doit import doit_cmd
@@ -84,10 +84,12 @@ class LoopLoader(DodoTaskLoader):
 
     def _to_run(self, cmd: Any, tasks: list[Task]) -> list[Task]:
         from looptasks.plugin.running import tasks_to_run  # noqa: PLC0415
+        from looptasks.plugin.writers import Writers  # noqa: PLC0415
 
+        writers = Writers(self.root, self.request())
         if cmd.sel_tasks is None:
-            cmd.sel_tasks = default_names(tasks)
-        wanted = needed(cmd.sel_tasks, tasks)
+            cmd.sel_tasks = default_names(tasks, writers.entry)
+        wanted = needed(cmd.sel_tasks, tasks, writers.entry)
         made = list(tasks_to_run(self, wanted, tasks))
         if self.engagement is not None:
             self._remember(cmd)
@@ -143,19 +145,32 @@ def _whole(cmd: Any) -> bool:
     return cmd.name != "list" or bool(getattr(cmd, "wants_iterations", False))
 
 
-def default_names(tasks: Iterable[Task]) -> list[str]:
+Maker = Callable[[str], str | None]
+
+
+def nobody(path: str) -> None:
+    """Say that no entry makes a file."""
+    del path
+
+
+def default_names(tasks: Iterable[Task], maker: Maker = nobody) -> list[str]:
     """Return the ordinary tasks that a bare `doit` runs: none that needs an agent."""
     tasks = list(tasks)
     return [
         task.name
         for task in tasks
         if task.subtask_of is None
-        and not any(parsed(name) for name in needed([task.name], tasks))
+        and not any(parsed(name) for name in needed([task.name], tasks, maker))
     ]
 
 
-def needed(selected: Iterable[str], tasks: Iterable[Task]) -> list[str]:
-    """Return the selected names and all that ordinary tasks rest on."""
+def needed(
+    selected: Iterable[str], tasks: Iterable[Task], maker: Maker = nobody
+) -> list[str]:
+    """Return the selected names and all that ordinary tasks rest on.
+
+    `maker` names the entry of ours that makes a file.
+    """
     by_name = {task.name: task for task in tasks}
     makers = {target: t.name for t in by_name.values() for target in t.targets}
     found: dict[str, None] = {}
@@ -167,7 +182,8 @@ def needed(selected: Iterable[str], tasks: Iterable[Task]) -> list[str]:
         found[name] = None
         task = by_name.get(name)
         if task is not None:
-            files = [makers[path] for path in task.file_dep if path in makers]
+            made = (makers.get(path) or maker(path) for path in task.file_dep)
+            files = [name for name in made if name]
             todo += [*task.task_dep, *task.setup_tasks, *task.calc_dep, *files]
     return list(found)
 

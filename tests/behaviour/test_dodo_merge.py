@@ -100,12 +100,34 @@ def test_an_ordinary_task_needs_no_session(merged: Project) -> None:
     assert merged.runs() == []
 
 
-def test_bare_doit_runs_the_tasks_that_need_no_agent(merged: Project) -> None:
-    merged.ok()
+def test_bare_doit_starts_no_agent_for_an_ordinary_task(merged: Project) -> None:
+    merged.ok(env={"LOOP_SESSION": "s"})
     assert merged.read("plain.log") == "plain\n"
     assert merged.path("seed.txt").exists()
     assert not merged.path("after.txt").exists()
+    assert not merged.path("report.txt").exists()
     assert merged.runs() == []
+
+
+def test_a_task_run_for_itself_takes_the_files_as_they_are(merged: Project) -> None:
+    merged.write("made.txt", "by hand\n")
+    merged.ok("report")
+    assert merged.read("report.txt") == "by hand\n"
+    assert merged.runs() == []
+
+
+def test_a_file_that_two_entries_make_needs_one_of_them_named(
+    merged: Project,
+) -> None:
+    merged.pipeline("p", {"name": "y", "loop": "x", "runs": 1})
+    ran = merged.doit("report", "session=s")
+    assert ran.code == 3
+    assert "`made.txt` is made by each of `loop:x` and `pipeline:p`" in ran.err
+    merged.ok("pipeline:p", "report", "session=s")
+    assert merged.read("report.txt") == "ONE\n"
+    merged.write("source.txt", "two\n")
+    merged.ok("report", "session=s")
+    assert merged.read("report.txt") == "TWO\n"
 
 
 def test_list_shows_both_kinds(merged: Project) -> None:

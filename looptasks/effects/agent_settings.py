@@ -1,0 +1,51 @@
+"""Agents' settings in `pyproject.toml`: `[tool.looptasks.agents.NAME]` and prices."""
+
+import os
+from typing import Any
+
+from looptasks.core.agent_settings import AgentSettings, prices_from, settings_from
+from looptasks.core.json_value import at
+from looptasks.errors import DeclarationError
+
+FILE = "pyproject.toml"
+
+
+def agent_settings(root: str, name: str) -> AgentSettings:
+    """Return what the project says of an agent; the defaults when it says nothing."""
+    said = _said(root)
+    agents = _table(said, "agents")
+    settings = settings_from(_table(agents, name, "agents"), f"{_PLACE}.agents.{name}")
+    prices = prices_from(_table(said, "prices"), f"{_PLACE}.prices")
+    return settings._replace(prices=prices)
+
+
+def configured_names(root: str) -> tuple[str, ...]:
+    """Return the names of the agents that the project describes by itself."""
+    agents = _table(_said(root), "agents")
+    return tuple(name for name, said in agents.items() if at(said, "command"))
+
+
+_PLACE = f"{FILE}: tool.looptasks"
+
+
+def _said(root: str) -> dict[str, Any]:
+    path = os.path.join(root, FILE)
+    try:
+        with open(path, "rb") as file:
+            import tomllib  # noqa: PLC0415 - only when an agent is about to start
+
+            found = tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise DeclarationError(str(error), where=path, fix="mend the file") from error
+    return _table(_table(found, "tool"), "looptasks")
+
+
+def _table(value: dict[str, Any], key: str, above: str = "") -> dict[str, Any]:
+    found = value.get(key, {})
+    if not isinstance(found, dict):
+        place = f"{_PLACE}.{above}".rstrip(".")
+        what = f"`{key}` is not a table"
+        raise DeclarationError(what, where=place, fix=f"write `[…{key}]` above its keys")
+    return found

@@ -1,0 +1,55 @@
+"""A glimpse: what one line says of an iteration that runs."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from looptasks.core.glimpse import Glimpse, doing, last_line
+
+
+def test_the_last_line_that_says_something_is_shown() -> None:
+    assert last_line(Glimpse(1, tail="one\ntwo\n\n   \n")) == "two"
+    assert last_line(Glimpse(1, tail="")) == ""
+
+
+def test_of_a_progress_bar_only_its_newest_state_is_shown() -> None:
+    assert last_line(Glimpse(1, tail="start\n10%\r20%\r\x1b[32m30%\x1b[0m")) == "30%"
+
+
+@given(st.text())
+def test_the_last_line_is_one_line(tail: str) -> None:
+    assert "\n" not in last_line(Glimpse(1, tail=tail, whole=False))
+
+
+def test_a_word_whose_beginning_is_out_of_sight_is_not_shown() -> None:
+    seen = Glimpse(1, tail="restofthekey9876 and more", whole=False)
+
+    assert last_line(seen) == "and more"
+    assert last_line(seen._replace(whole=True)) == "restofthekey9876 and more"
+
+
+def test_a_private_key_does_not_show_its_last_line() -> None:
+    tail = "writing\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQEF"
+
+    assert last_line(Glimpse(1, tail=tail)) == "-----BEGIN PRIVATE KEY-----***"
+
+
+def test_a_pause_is_said_before_the_first_attempt() -> None:
+    assert doing(Glimpse(), 30, "") == "pause of 30 s"
+    assert doing(Glimpse(), 0, "") == ""
+
+
+def test_after_a_good_attempt_the_check_is_what_goes_on() -> None:
+    seen = Glimpse(1, verdict="ok", tail="3 passed\n")
+
+    assert doing(seen, 0, "pytest -q") == "checking: pytest -q  3 passed"
+    assert doing(seen._replace(tail=""), 0, "pytest -q") == "checking: pytest -q"
+
+
+def test_a_failed_attempt_is_said_while_the_next_one_waits() -> None:
+    seen = Glimpse(2, verdict="timeout", tail="working")
+
+    assert doing(seen, 3, "") == "attempt 2 failed (timeout), next one soon"
+
+
+def test_a_known_secret_is_not_shown() -> None:
+    assert doing(Glimpse(1, tail="it is hunter2!"), 0, "", ["hunter2"]) == "it is ***!"
