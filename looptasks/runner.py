@@ -10,7 +10,7 @@ from looptasks.core.iteration import Iteration, result_digest
 from looptasks.core.job import Checked, Failed, Finished, Job, Outcome, Tools
 from looptasks.core.output import read_fields
 from looptasks.core.pipeline import Loop
-from looptasks.core.process import Command
+from looptasks.core.process import Command, CutShort, check_code
 from looptasks.core.progress import feedback
 from looptasks.core.prompt import render
 from looptasks.core.step import Iterate, Sight, Stop, completion, out_of_time
@@ -20,6 +20,13 @@ RETRIED = frozenset({"transient", "timeout", "hung", "garbled"})
 
 def run_iteration(job: Job, tools: Tools) -> Outcome:
     """Run one iteration, or adopt the agent call that a crash left finished."""
+    try:
+        return _run(job, tools)
+    except CutShort:
+        return Failed("interrupted", "interrupted during the check")
+
+
+def _run(job: Job, tools: Tools) -> Outcome:
     tools.folder.prepare(job.generation, job.inputs)
     checked = _check_before(job, tools)
     if checked is not None:
@@ -200,9 +207,7 @@ def _validate(job: Job, tools: Tools) -> int:
             timeout=job.stage.loop.timeout,
         )
     )
-    if ended.how == "exit" and ended.exit_code is not None:
-        return ended.exit_code
-    return 128 + ended.signal if ended.signal else 124
+    return check_code(ended)
 
 
 def _iteration(

@@ -1,7 +1,7 @@
 """An agent's settings: what people say of it beside the loop that uses it."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from looptasks.core.agent_env import Policy
 from looptasks.core.price import Price
@@ -51,13 +51,16 @@ def prices_from(table: Mapping[str, Any], where: str) -> dict[str, Price]:
 
 
 def _price(row: object, where: str) -> Price:
-    fix = "write it as {input = 1.25, output = 10, cached = 0.125}: $ per million tokens"
+    fix = (
+        "write it as {input = 1.25, output = 10, cached = 0.125}: $ per million tokens"
+    )
     if not isinstance(row, dict) or not {"input", "output"} <= row.keys():
         raise _bad(where, "needs the prices `input` and `output`", fix)
     unknown = row.keys() - {"input", "output", "cached"}
     if unknown or not all(_is_amount(value) for value in row.values()):
         raise _bad(where, "has something that is not a price", fix)
-    return Price(row["input"], row["output"], row.get("cached", row["input"]))
+    cached = row["cached"] if "cached" in row else row["input"]
+    return Price(row["input"], row["output"], cached)
 
 
 def _is_amount(value: object) -> bool:
@@ -86,21 +89,25 @@ def _command(value: object, where: str) -> tuple[str, ...]:
 
 
 def _texts(value: object, where: str) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(v, str) for v in value.values()):
+    if not isinstance(value, dict) or not all(
+        isinstance(v, str) for v in value.values()
+    ):
         raise _bad(where, "is not a table of texts", 'write it as {NAME = "value"}')
     return dict(value)
 
 
 def _policy(value: object, where: str) -> Policy:
-    if value == "inherit" or value == "minimal":
-        return value
+    if value in ("inherit", "minimal"):
+        return cast("Policy", value)
     if isinstance(value, str):
-        raise _bad(where, f"`{value}` is unknown", 'use "inherit", "minimal" or ["NAME"]')
+        raise _bad(
+            where, f"`{value}` is unknown", 'use "inherit", "minimal" or ["NAME"]'
+        )
     return _words(value, where)
 
 
 def _sandbox(value: object, where: str) -> Sandbox:
-    if value == "auto" or value == "bwrap" or value == "none":
+    if value in ("auto", "bwrap", "none"):
         return value
     raise _bad(where, f"`{value}` is unknown", 'use "auto", "bwrap" or "none"')
 

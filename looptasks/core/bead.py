@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     Bead: TypeAlias = dict[str, Any]
+else:
+    Bead = dict
 
 STATUSES = (
     "open",

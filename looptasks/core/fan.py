@@ -26,6 +26,7 @@ class SeenBead(NamedTuple):
     blockers: tuple[str, ...] = ()
     held: bool = False
     created: str = ""
+    closed: str = ""
 
 
 def folder_of(bead: str) -> str:
@@ -117,13 +118,13 @@ def _dependents(beads: Iterable[SeenBead]) -> dict[str, list[str]]:
 def waves(beads: Mapping[str, SeenBead], record: SessionRecord) -> dict[str, int]:
     """Return the wave of each bead of the session, from 1.
 
-    Open beads count, and those that the session has worked on: so a wave keeps its
-    number while its beads get done.
+    Open beads count, and those that were closed since the session began: so a wave
+    keeps its number while its beads get done.
     """
     members = {
         bead.id: [b for b in bead.blockers if b in beads]
         for bead in beads.values()
-        if bead.status != "closed" or folder_of(bead.id) in record.stages
+        if bead.status != "closed" or (record.began and bead.closed >= record.began)
     }
     level: dict[str, int] = {}
     for start in members:

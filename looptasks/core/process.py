@@ -39,6 +39,19 @@ class Ended(NamedTuple):
     detail: str = ""
 
 
+class CutShort(Exception):  # noqa: N818 - nobody's mistake
+    """A check was interrupted, so that nobody knows what it would have said."""
+
+
+def check_code(ended: Ended) -> int:
+    """Return a check's exit code, as a shell would put it."""
+    if ended.how in ("interrupted", "orphaned"):
+        raise CutShort
+    if ended.how == "exit" and ended.exit_code is not None:
+        return ended.exit_code
+    return 128 + ended.signal if ended.signal else 124
+
+
 class Processes(Protocol):
     """Runs commands, and leaves no process behind."""
 

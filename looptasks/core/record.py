@@ -91,6 +91,7 @@ class SessionRecord:
         self.stops: list[Event] = []
         self.runs = 0
         self.events = 0
+        self.began = ""
 
     @property
     def paused(self) -> bool:
@@ -118,6 +119,7 @@ class SessionRecord:
     def apply(self, event: Event) -> None:
         """Fold one event in; what a newer version wrote is passed over."""
         self.events += 1
+        self.began = self.began or str(event.get("at", ""))
         handler = _HANDLERS.get(event.get("event", ""))
         if handler:
             handler(self, event)

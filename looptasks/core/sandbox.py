@@ -1,6 +1,6 @@
 """A sandbox: what an agent may change, and whether it is shut in at all."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from looptasks.core.agent_settings import AgentSettings
 from looptasks.errors import LoopError
@@ -8,14 +8,18 @@ from looptasks.errors import LoopError
 _INSTALL = "install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`)"
 
 
+class Mount(NamedTuple):
+    """A path inside a box: written to, only read, or empty at first."""
+
+    kind: Literal["write", "read", "empty", "sealed"]
+    path: str
+
+
 class Box(NamedTuple):
-    """A sandbox for one command; later paths lie over earlier ones."""
+    """A sandbox for one command; later mounts lie over earlier ones."""
 
     cwd: str
-    writable: tuple[str, ...]
-    readable: tuple[str, ...]
-    guarded: tuple[str, ...]
-    empty: tuple[str, ...] = ("/tmp",)  # noqa: S108 - the sandbox gets its own
+    mounts: tuple[Mount, ...]
     network: bool = True
 
     def around(self, argv: tuple[str, ...]) -> tuple[str, ...]:
@@ -23,15 +27,22 @@ class Box(NamedTuple):
         words = ["bwrap", "--die-with-parent", "--unshare-pid"]
         words += [] if self.network else ["--unshare-net"]
         words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-        for option, paths in (
-            ("--tmpfs", self.empty),
-            ("--ro-bind-try", self.readable),
-            ("--bind-try", self.writable),
-            ("--ro-bind-try", self.guarded),
-        ):
-            for path in paths:
-                words += [option, path] if option == "--tmpfs" else [option, path, path]
+        for mount in self.mounts:
+            words += _options(mount)
         return (*words, "--chdir", self.cwd, "--", *argv)
+
+
+def _options(mount: Mount) -> list[str]:
+    path = mount.path
+    match mount.kind:
+        case "write":
+            return ["--bind-try", path, path]
+        case "read":
+            return ["--ro-bind-try", path, path]
+        case "empty":
+            return ["--tmpfs", path]
+        case "sealed":
+            return ["--tmpfs", path, "--remount-ro", path]
 
 
 def is_boxed(settings: AgentSettings, why_not: str) -> bool:

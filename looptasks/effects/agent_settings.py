@@ -47,5 +47,7 @@ def _table(value: dict[str, Any], key: str, above: str = "") -> dict[str, Any]:
     if not isinstance(found, dict):
         place = f"{_PLACE}.{above}".rstrip(".")
         what = f"`{key}` is not a table"
-        raise DeclarationError(what, where=place, fix=f"write `[…{key}]` above its keys")
+        raise DeclarationError(
+            what, where=place, fix=f"write `[…{key}]` above its keys"
+        )
     return found

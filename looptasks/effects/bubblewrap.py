@@ -5,10 +5,12 @@ of their own; git's configuration and hooks cannot be changed; no process outliv
 """
 
 import os
+from collections.abc import Iterable
 from functools import cache
+from typing import Literal
 
 from looptasks.core.process import Command, Ended, Processes
-from looptasks.core.sandbox import Box
+from looptasks.core.sandbox import Box, Mount
 
 _TMP = "/tmp"  # noqa: S108 - the sandbox gets its own
 _PATIENCE = 10.0
@@ -43,7 +45,7 @@ def why_not() -> str:
     program = shutil.which("bwrap")
     if program is None:
         return "`bwrap` is not installed"
-    argv = Box("/", (), (), (), network=True).around(("true",))
+    argv = Box("/", (Mount("empty", _TMP),)).around(("true",))
     try:
         tried = subprocess.run(
             [program, *argv[1:]],
@@ -64,55 +66,65 @@ def box_for(
     """Return the box for a command: its folder, its git, its HOME and temp."""
     env = command.env if command.exact else {**os.environ, **command.env}
     cwd = os.path.realpath(command.cwd)
-    home = _existing(env.get("HOME", ""))
-    temp = _existing(env.get("TMPDIR", ""))
-    attempt = _existing(os.path.dirname(command.record)) if command.record else ()
-    git, guarded, missing = _git(cwd)
-    return Box(
-        cwd,
-        writable=(*home, *temp, cwd, *attempt, *git, *map(os.path.realpath, writable)),
-        readable=_hidden_programs(command.argv[0], env.get("PATH", "")),
-        guarded=(*guarded, *_existing(command.stdin)),
-        empty=(_TMP, *missing),
-        network=network,
-    )
+    attempt = os.path.dirname(command.record)
+    mounts = [
+        Mount("empty", _TMP),
+        *_all("read", _hidden_programs(command.argv[0], env.get("PATH", ""))),
+        *_all("write", (env.get("HOME", ""), env.get("TMPDIR", ""))),
+        *_repository(cwd, (cwd, attempt, *writable)),
+    ]
+    return Box(cwd, tuple(mounts), network)
 
 
-def _existing(path: str) -> tuple[str, ...]:
-    real = os.path.realpath(path) if path else "/"
-    return (real,) if real not in ("/", _TMP) and os.path.exists(real) else ()
+def _all(kind: Literal["write", "read"], paths: Iterable[str]) -> list[Mount]:
+    real = [os.path.realpath(path) for path in paths if path]
+    return [Mount(kind, path) for path in real if path not in ("/", _TMP)]
 
 
-def _hidden_programs(program: str, path: str) -> tuple[str, ...]:
+def _hidden_programs(program: str, path: str) -> list[str]:
     """Return the folders of programs that the empty temp folder would hide."""
     folders = [*path.split(":"), os.path.dirname(os.path.realpath(program))]
     real = {os.path.realpath(folder) for folder in folders if folder}
     roots = {os.path.dirname(f) if f.endswith("/bin") else f for f in real}
-    return tuple(sorted(r for r in roots if r.startswith(f"{_TMP}/")))
+    return sorted(root for root in roots if root.startswith(f"{_TMP}/"))
 
 
-def _git(cwd: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return what of git may be written, what may not, and hooks that are missing."""
-    folder = os.path.join(cwd, ".git")
-    if os.path.isdir(folder):
+def _repository(cwd: str, writable: Iterable[str]) -> list[Mount]:
+    """Return the mounts of the working folder and of the git that it belongs to."""
+    place = _dot_git(cwd)
+    if os.path.isdir(place):
         # Bound to itself, it cannot be renamed and another put in its place.
-        return (folder,), *_guarded(folder)
-    own = _pointed_to(folder, "gitdir: ", cwd)
-    if not own:
-        return (), (), ()
-    shared = _pointed_to(os.path.join(own, "commondir"), "", own) or own
-    parts = ("objects", "refs", "logs")
-    kept = tuple(os.path.join(shared, part) for part in parts)
-    return (*kept, own), (folder, *_existing(os.path.join(own, "commondir"))), ()
+        return [*_all("write", (*writable, place)), *_guarded(place)]
+    own = _pointed_to(place, "gitdir: ")
+    shared = _pointed_to(os.path.join(own, "commondir"), "") if own else ""
+    if not shared:
+        return _all("write", writable)
+    parts = [os.path.join(shared, part) for part in ("objects", "refs", "logs")]
+    return [
+        *_all("read", (os.path.dirname(shared),)),
+        *_all("write", (*writable, *parts, own)),
+        *_all("read", (place, os.path.join(own, "commondir"))),
+        *_guarded(shared),
+    ]
 
 
-def _guarded(folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    hooks = os.path.join(folder, "hooks")
-    guarded = (os.path.join(folder, "config"), hooks)
-    return guarded, () if os.path.isdir(hooks) else (hooks,)
+def _dot_git(folder: str) -> str:
+    while folder != os.path.dirname(folder):
+        place = os.path.join(folder, ".git")
+        if os.path.lexists(place):
+            return place
+        folder = os.path.dirname(folder)
+    return ""
 
 
-def _pointed_to(path: str, prefix: str, base: str) -> str:
+def _guarded(git: str) -> list[Mount]:
+    hooks = os.path.join(git, "hooks")
+    kind: Literal["read", "sealed"] = "read" if os.path.isdir(hooks) else "sealed"
+    return [*_all("read", (os.path.join(git, "config"),)), Mount(kind, hooks)]
+
+
+def _pointed_to(path: str, prefix: str) -> str:
+    """Return the folder that a file of git names, empty when there is none."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             line = file.readline(8192).rstrip("\n")
@@ -120,5 +132,6 @@ def _pointed_to(path: str, prefix: str, base: str) -> str:
         return ""
     if not line.startswith(prefix):
         return ""
+    base = os.path.dirname(path)
     found = os.path.realpath(os.path.join(base, line.removeprefix(prefix)))
     return found if os.path.isdir(found) else ""

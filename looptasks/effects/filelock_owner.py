@@ -59,6 +59,11 @@ class RunLock:
             born=born(owner.pid) if here else "",
         )
 
+    def is_alive(self, owner: Owner) -> bool:
+        """Tell whether an owner's process is there, however long it was silent."""
+        fresh = owner._replace(heartbeat_epoch=self._clock.epoch())
+        return self._why_dead(fresh) is None
+
     def refuse_if_busy(self) -> None:
         """Raise when another process runs the session."""
         owner = self.owner()

@@ -40,10 +40,12 @@ class _Line(NamedTuple):
 class KeeperProcesses:
     """Runs commands for many threads at once; one keeper for each process.
 
-    With `inherit_env=False` a command gets its own variables and no others.
+    With `inherit_env=False` a command gets its own variables and no others. By its
+    `run_id`, a keeper that outlives its runner is found by the next one.
     """
 
     def __init__(self, *, inherit_env: bool = True) -> None:
+        self.run_id = ""
         self._exact = not inherit_env
         self._owner = 0
         self._keeper: _Keeper | None = None
@@ -66,8 +68,13 @@ class KeeperProcesses:
         if self.keeper:
             self._ask("stop")
 
-    def end_marked(self, run_id: str) -> int:
-        """End all that a dead runner's dead keeper left running; return how many."""
+    def end_marked(self, run_id: str, *, dead: bool = True) -> int:
+        """End all that another run left running; return how many.
+
+        The keeper of a dead runner is let finish: it knows which commands ended well.
+        """
+        keeper = f"LOOPTASKS_KEEPER={run_id}".encode()
+        process_tree.see_off(keeper, _ABANDON if dead else 0.0)
         return process_tree.end_marked(b"LOOPTASKS_RUN=" + run_id.encode(), _GRACE)
 
     def close(self) -> None:
@@ -132,7 +139,9 @@ class KeeperProcesses:
         import socket  # noqa: PLC0415 - a no-op run starts nothing
 
         with self._lock:
-            keeper = self._keeper = self._keeper or _start(socket.socketpair)
+            keeper = self._keeper = self._keeper or _start(
+                socket.socketpair, self.run_id
+            )
             ours, theirs = socket.socketpair()
             control = socket.socket(fileno=os.dup(keeper.control))
             # When the keeper is gone, reading from the line will tell.
@@ -162,13 +171,13 @@ class KeeperProcesses:
         )
 
 
-def _start(pair: Callable[[], tuple[Any, Any]]) -> _Keeper:
+def _start(pair: Callable[[], tuple[Any, Any]], run_id: str) -> _Keeper:
     ours, theirs = pair()
     outer = os.environ.get("LOOPTASKS_CALL", "")
     mark = f"{outer}/{os.urandom(8).hex()}".lstrip("/")
     with ours, theirs:
         try:
-            pid = _spawn(theirs.fileno(), mark)
+            pid = _spawn(theirs.fileno(), mark, run_id)
         except OSError as error:
             raise LoopError(
                 f"the keeper of processes cannot be started: {error.strerror}",
@@ -182,7 +191,7 @@ def _absolute(path: str) -> bytes:
     return os.fsencode(os.path.abspath(path)) if path else b""
 
 
-def _spawn(control: int, mark: str) -> int:
+def _spawn(control: int, mark: str, run_id: str) -> int:
     import fcntl  # noqa: PLC0415 - a no-op run starts nothing
 
     package = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -194,7 +203,7 @@ def _spawn(control: int, mark: str) -> int:
         return os.posix_spawn(
             sys.executable,
             [*argv, str(_CONTROL), str(os.getpid()), mark],
-            os.environ,
+            {**os.environ, "LOOPTASKS_KEEPER": run_id},
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
                 (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),

@@ -63,7 +63,8 @@ class StreamAgent:
         """Make the attempt, leaving stdout, stderr and result.json in its folder."""
         boxed = self._is_boxed()
         call = call._replace(
-            model=call.model or self._settings.model, folder=os.path.abspath(call.folder)
+            model=call.model or self._settings.model,
+            folder=os.path.abspath(call.folder),
         )
         launch = self._profile.launch(call, self._settings, boxed)
         for name, content in launch.files.items():

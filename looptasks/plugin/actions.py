@@ -16,7 +16,7 @@ from looptasks.core.record import StageRecord
 from looptasks.core.step import Iterate, Stop
 from looptasks.effects.iteration_folder import IterationFolder
 from looptasks.effects.session_folder import stage_state
-from looptasks.errors import LoopError
+from looptasks.errors import LoopError, SessionBusy
 from looptasks.plugin.agents import agent_for
 from looptasks.plugin.board_file import write_board
 from looptasks.plugin.course import rule_named
@@ -135,8 +135,7 @@ def write_head(place: Workplace, job: Job) -> None:
 def publish(place: Workplace, stage: Stage, stop: Stop) -> Any:
     """Hand on what a complete stage made; doit's action for the stage."""
     try:
-        if not place.owned:
-            place.own()
+        place.hold()
         record = place.record().stage(stage.name)
         place.folder.publish(record, published(stage, record))
         if bead := bead_of(stage.name):
@@ -180,11 +179,12 @@ def stand_still(place: Workplace, stage: Stage, step: Iterate | Stop) -> Any:
 
 def _failed(place: Workplace, stage: Stage, stop: Stop) -> Any:
     try:
-        if not place.owned:
-            place.own()
+        place.hold()
         close(place, stage, stop)
         if bead := bead_of(stage.name):
             return _bead_failed(place, bead, stop)
+    except SessionBusy as error:
+        return TaskFailed(str(error))
     except LoopError as error:
         return TaskFailed(f"{stop.reason}\n{error}")
     return TaskFailed(stop.reason)

@@ -117,6 +117,7 @@ def _seen(board: Board, bead: Bead) -> SeenBead:
         blockers=tuple(dict.fromkeys(_blockers(board, bead))),
         held=next(holds(board, bead), None) is not None,
         created=str(bead.get("created_at", "")),
+        closed=str(bead.get("closed_at") or ""),
     )
 
 

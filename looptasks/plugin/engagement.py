@@ -123,8 +123,11 @@ def engagement(root: str, request: Request, session: str, run: str = "") -> Enga
     return Engagement(workplace(root, checked_name(session), run), request)
 
 
-def existing(root: str, request: Request) -> Engagement:
-    """Return the engagement with a session that must already be there."""
+def existing(root: str, request: Request, *, planned: bool = False) -> Engagement:
+    """Return the engagement with a session that must already be there.
+
+    One that is only `planned` has beads, and nothing else so far.
+    """
     names = session_names(root)
     if request.session is None:
         if len(names) == 1:
@@ -137,6 +140,8 @@ def existing(root: str, request: Request) -> Engagement:
         )
     name = find(request.session, names)
     if name not in names:
+        if planned and workplace(root, name, "").uses_beads():
+            return engagement(root, request, name)
         guess = did_you_mean(name, names)
         there = f"there are {listed(names)}" if names else "there is none yet"
         raise UsageError(f"there is no session `{name}`{guess}", fix=there)

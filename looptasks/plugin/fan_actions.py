@@ -23,8 +23,7 @@ def rest(reason: str) -> dict[str, str]:
 def close_fan(place: Workplace, stage: Stage) -> Any:
     """Say how a stage over beads ended, once none of its beads can go on."""
     try:
-        if not place.owned:
-            place.own()
+        place.hold()
         stop = _stop(place, stage)
         if stop.status == "complete":
             _hand_on(place, stage)

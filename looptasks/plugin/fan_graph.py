@@ -1,6 +1,7 @@
 """The fan in the graph: a task per bead, made and re-made while the board changes."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from doit.task import Task
 
@@ -11,7 +12,10 @@ from looptasks.plugin.course import Course
 from looptasks.plugin.fan_actions import close_fan, rest
 from looptasks.plugin.graph import IO, own, unroll
 from looptasks.plugin.late import late
+from looptasks.plugin.urgency import AT_ONCE, not_begun
 from looptasks.plugin.worksite import clean_up, isolates
+
+SOON = {"urgency": (AT_ONCE,)}
 
 
 class Fan:
@@ -21,11 +25,11 @@ class Fan:
         self.course = course
         self.after = list(after)
         self.known: dict[str, None] = {}
-        self.started: set[str] = set()
-        self.turns = 0
         self._workers = workers
         self._isolated: bool | None = None
         self._revision: object = None
+        self._ranked: object = None
+        self._places: dict[str, int] = {}
 
     @property
     def isolated(self) -> bool:
@@ -48,25 +52,28 @@ class Fan:
         self.known.update(dict.fromkeys(fresh))
         for bead in fresh:
             yield late(
-                task_of(bead), resolve, self, bead, after=self.blockers(bead), doc=bead
+                task_of(bead),
+                resolve,
+                self,
+                bead,
+                after=self.blockers(bead),
+                meta=self.rank(bead),
             )
-            yield late(f"_replan:{bead}", replan, self, bead, after=[task_of(bead)])
+            after = [task_of(bead)]
+            yield late(f"_replan:{bead}", replan, self, bead, after=after, meta=SOON)
 
     def blockers(self, bead: str) -> list[str]:
         """Return the tasks that a bead has to wait for."""
         seen = self.course.place.beads.seen()[bead].blockers
         return [*self.after, *(task_of(b) for b in seen if b in self.known)]
 
-    def outranked(self, bead: str) -> bool:
-        """Tell whether a more urgent bead could take the free slot instead."""
+    def rank(self, bead: str) -> dict[str, tuple[Any, ...]]:
+        """Return how urgent it is to begin a bead."""
         seen = self.course.place.beads.seen()
-        waiting = [
-            b
-            for b in self.known
-            if b not in self.started and b in seen and not seen[b].held
-        ]
-        best = ordered(seen, waiting)[:1]
-        return bool(best) and seen[best[0]].priority < seen[bead].priority
+        if seen is not self._ranked:
+            self._ranked = seen
+            self._places = {b: n for n, b in enumerate(ordered(seen, seen))}
+        return not_begun(self._places.get(bead, 0))
 
     def all_tasks(self) -> list[str]:
         """Return everything that the stage waits for."""
@@ -122,22 +129,15 @@ def resolve(fan: Fan, bead: str) -> Iterator[Task]:
         yield _resting(bead, "it is gone")
         return
     if seen[bead].status != "closed" and not _is_due(fan, bead):
-        fan.started.add(bead)
         yield _resting(bead, f"it is {seen[bead].status}")
         return
     waits = [b for b in seen[bead].blockers if b in fan.known]
     if any(not _through(fan, b) for b in waits):
-        yield late(name, resolve, fan, bead, after=fan.blockers(bead), doc=bead)
+        after, rank = fan.blockers(bead), fan.rank(bead)
+        yield late(name, resolve, fan, bead, after=after, meta=rank)
     elif seen[bead].held:
-        fan.started.add(bead)
         yield _resting(bead, _held(fan, bead))
-    elif fan.outranked(bead):
-        fan.turns += 1
-        turn = f"_turn:{fan.turns}"
-        yield Task(turn, None)
-        yield late(name, resolve, fan, bead, after=[turn], doc=bead)
     else:
-        fan.started.add(bead)
         yield from unroll(BeadCourse(fan.course, bead, isolated=fan.isolated))
 
 

@@ -10,6 +10,7 @@ from looptasks.core.step import Iterate, Stop
 from looptasks.core.taskname import iteration_task
 from looptasks.plugin.course import Course
 from looptasks.plugin.late import late
+from looptasks.plugin.urgency import AT_ONCE
 from looptasks.plugin.voice import say
 
 # The reporter speaks, never an action: nothing is to be captured.
@@ -67,7 +68,8 @@ def unroll(course: Course, goal: int = 0, tried: int = 0) -> Iterator[Task]:
         task = _iteration(course, step)
         yield task
         args = (course, goal, step.number)
-        yield late(name, unroll, *args, after=[task.name], doc=task.doc)
+        soon = {"urgency": (AT_ONCE,)}
+        yield late(name, unroll, *args, after=[task.name], doc=task.doc, meta=soon)
 
 
 def settled_step(course: Course) -> Iterate | Stop:
@@ -128,7 +130,7 @@ def _iteration(course: Course, step: Iterate) -> Task:
         doc=f"iteration {number}: {step.reason}",
         subtask_of=course.stage.task,
         io=IO,
-        meta={"looptasks": (course.stage.name, number)},
+        meta={"looptasks": (course.stage.name, number), "urgency": (AT_ONCE,)},
     )
 
 
@@ -168,7 +170,7 @@ def _task(course: Course, actions: list[object], step: Stop) -> Task:
         ],
         doc=f"{stage.loop.description or stage.name} ({step.status}: {step.reason})",
         io=IO,
-        meta={"looptasks": (stage.name, 0)},
+        meta={"looptasks": (stage.name, 0), "urgency": (AT_ONCE,)},
     )
 
 

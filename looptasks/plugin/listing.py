@@ -68,12 +68,7 @@ class Listing:
             self._line(f"    {standing.state:<8} bead:{bead.id}  {bead.title}{why}")
 
     def _fans(self) -> bool:
-        pipelines = self._engaged.pipelines.values()
-        return any(
-            s.loop.each or s.loop.completion == "beads-empty"
-            for p in pipelines
-            for s in p.stages
-        )
+        return bool(self._engaged.place.uses_beads())
 
     def _stage(self, view: Outlook, *, status: bool) -> None:
         mark = f"{_MARKS[view.fate]} " if status else ""

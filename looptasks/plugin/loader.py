@@ -1,9 +1,6 @@
 """The loader: doit's own for `dodo.py`, with loops and pipelines in the same graph."""
 
 import os
-import signal
-import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -86,14 +83,16 @@ class LoopLoader(DodoTaskLoader):
         from looptasks.plugin.running import tasks_to_run  # noqa: PLC0415
         from looptasks.plugin.writers import Writers  # noqa: PLC0415
 
-        writers = Writers(self.root, self.request())
+        writers = Writers(self.root, self.request(), cmd.sel_tasks or ())
         if cmd.sel_tasks is None:
             cmd.sel_tasks = default_names(tasks, writers.entry)
         wanted = needed(cmd.sel_tasks, tasks, writers.entry)
         made = list(tasks_to_run(self, wanted, tasks))
         if self.engagement is not None:
             self._remember(cmd)
-            _terminate_like_interrupt()
+            from looptasks.plugin.interruption import listen  # noqa: PLC0415
+
+            listen()
         return _complete([*tasks, *made])
 
     def _to_show(self, cmd: Any, tasks: list[Task]) -> list[Task]:
@@ -200,10 +199,3 @@ def _mentioned_names(tasks: Iterable[Task]) -> Iterator[str]:
         for name in (*task.task_dep, *task.setup_tasks):
             if parsed(name) is not None:
                 yield name
-
-
-def _terminate_like_interrupt() -> None:
-    """Make SIGTERM end a run in the same orderly way as Ctrl-C."""
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        sys.stdout.flush()

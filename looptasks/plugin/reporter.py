@@ -136,11 +136,13 @@ def is_terminal(stream: Any) -> bool:
 
 
 def is_ours(task: Any) -> bool:
-    """Tell whether a task is an iteration or a stage."""
-    return bool(task.meta) and "looptasks" in task.meta
+    """Tell whether a task is an iteration, a stage, or what stands for one."""
+    from looptasks.core.taskname import parsed  # noqa: PLC0415
+
+    return parsed(task.name) is not None
 
 
 def iteration_of(task: Any) -> int:
     """Return the iteration's number, 0 for a stage."""
-    number: int = task.meta["looptasks"][1]
+    number: int = (task.meta or {}).get("looptasks", ("", 0))[1]
     return number

@@ -26,7 +26,7 @@ def tasks_to_show(loader: Any, names: Sequence[str], *, whole: bool) -> Iterator
 def _engaged(loader: Any, names: Sequence[TaskName]) -> Engagement | None:
     request = loader.request()
     if request.session is not None:
-        return existing(loader.root, request)
+        return existing(loader.root, request, planned=True)
     own = [n.name for n in names if n.kind in ("loop", "pipeline")]
     if own and own[0] in session_names(loader.root):
         return engagement(loader.root, request, own[0])

@@ -20,7 +20,7 @@ def _secrets() -> tuple[str, ...]:
 
 def failure(task: Any, fail: Any) -> str:
     """Say what went wrong with a task of ours, and where to read more."""
-    stage, number = task.meta["looptasks"]
+    stage, number = (task.meta or {}).get("looptasks", ("", 0))
     match fail.get_name():
         case "UnmetDependency":
             return f"{task.name} not done: {', '.join(fail.message.split())} failed"

@@ -10,7 +10,7 @@ from looptasks.core.digest import of_value
 from looptasks.core.iteration import Iteration
 from looptasks.core.owner import Owner
 from looptasks.core.record import Event, SessionRecord
-from looptasks.effects.filelock_owner import RunLock
+from looptasks.effects.filelock_owner import RunLock, lost
 from looptasks.effects.files import write_json
 from looptasks.effects.git_head import head_commit
 from looptasks.effects.jsonl_ledger import JsonlLedger
@@ -49,6 +49,7 @@ class Workplace:
         self.lock = RunLock(self.folder.path, session, self.clock)
         self.interrupted = threading.Event()
         self.owned = False
+        self._owning = threading.Lock()
         self._beads: Beadwork | None = None
         self.asked: list[dict[str, Any]] = []
         self.working = 0
@@ -62,18 +63,39 @@ class Workplace:
         return self.ledger.refresh()
 
     def event(self, event: str, *, durable: bool = False, **fields: Any) -> None:
-        """Append an event to the ledger."""
+        """Append an event to the ledger, unless the session is another's by now."""
+        self._refuse_if_lost()
         line = {"event": event, "at": self.clock.now(), **fields}
         self.ledger.append(line, durable=durable)
 
+    @property
+    def lost(self) -> bool:
+        """Whether another run has taken the session over."""
+        return self.owned and not self.lock.held()
+
+    def _refuse_if_lost(self) -> None:
+        if self.lost:
+            raise lost(self.session)
+
+    def hold(self) -> None:
+        """Own the session from now on; raise when another run has taken it over."""
+        self.own()
+        self._refuse_if_lost()
+
     def own(self) -> tuple[Owner, str] | None:
         """Become the session's one runner; return whom it was taken from, and why."""
-        taken = self.lock.take(self.run, self.interrupted.set)
-        self.owned = True
-        if taken is not None:
-            from looptasks.plugin.processes import processes  # noqa: PLC0415
+        with self._owning:
+            return None if self.owned else self._own()
 
-            processes().end_marked(taken[0].run)
+    def _own(self) -> tuple[Owner, str] | None:
+        from looptasks.plugin.processes import processes  # noqa: PLC0415
+
+        taken = self.lock.take(self.run, self._stop_all)
+        self.owned = True
+        processes().run_id = self.run
+        if taken is not None:
+            dead = not self.lock.is_alive(taken[0])
+            processes().end_marked(taken[0].run, dead=dead)
         if self._beads is not None:
             self._beads.release_dead()
         me: dict[str, Any] = {
@@ -84,6 +106,13 @@ class Workplace:
         self.event("run", run=self.run, **me)
         self._write_session()
         return taken
+
+    def _stop_all(self) -> None:
+        """Stop all that runs: the session is another's by now."""
+        from looptasks.plugin.processes import processes  # noqa: PLC0415
+
+        self.interrupted.set()
+        processes().stop_all()
 
     def _write_session(self) -> None:
         """Say in ledger and `session.json` what the session is asked now."""
@@ -169,6 +198,7 @@ class Workplace:
         self.event("iteration", durable=True, stage=stage, iteration=number, **fields)
 
     def __enter__(self) -> "Workplace":
+        self.hold()
         with self.idle:
             self.working += 1
         return self

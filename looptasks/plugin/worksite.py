@@ -6,7 +6,7 @@ from typing import Any
 
 from looptasks.core.job import Job, Site
 from looptasks.core.merge import CheckFailed, CheckResult, Conflict, Dirty
-from looptasks.core.process import Command
+from looptasks.core.process import Command, check_code
 from looptasks.effects.git import Git
 from looptasks.effects.git_head import head_commit
 from looptasks.effects.git_merge import Merging
@@ -106,9 +106,7 @@ class Worksite:
         )
         with open(self._log, "rb") as file:
             output = file.read(_SHOWN).decode("utf-8", "replace")
-        return CheckResult(
-            ok=ended.how == "exit" and ended.exit_code == 0, output=output
-        )
+        return CheckResult(ok=check_code(ended) == 0, output=output)
 
 
 def put_away(place: Workplace, bead: str) -> None:

@@ -1,7 +1,7 @@
 """Writers: which entry of a session makes a file that an ordinary task rests on."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from looptasks.core.pipeline import Pipeline
 from looptasks.core.request import Request
@@ -16,11 +16,13 @@ from looptasks.plugin.engagement import engagement
 class Writers:
     """The files that entries make, looked up when the first one is asked for.
 
-    Only a named session has any: a task that is run for itself starts no agent.
+    Only a named session has any: a task that is run for itself starts no agent. Of
+    several entries that make a file, the one that is run anyway (`named`) counts.
     """
 
-    def __init__(self, root: str, request: Request) -> None:
+    def __init__(self, root: str, request: Request, named: Collection[str]) -> None:
         self._root = root
+        self._named = named
         self._request = request
         self._pipelines: list[Pipeline] | None = None
         self._home = ""
@@ -32,6 +34,7 @@ class Writers:
         if self._pipelines is None:
             self._pipelines = list(self._load())
         found = [p.entry for p in self._pipelines if self._makes(p, path)]
+        found = [entry for entry in found if entry in self._named] or found
         if len(found) > 1 and not os.path.exists(os.path.join(self._root, path)):
             raise UsageError(
                 f"`{path}` is made by each of {listed(found)}",

@@ -122,7 +122,7 @@ def test_a_file_that_two_entries_make_needs_one_of_them_named(
     merged.pipeline("p", {"name": "y", "loop": "x", "runs": 1})
     ran = merged.doit("report", "session=s")
     assert ran.code == 3
-    assert "`made.txt` is made by each of `loop:x` and `pipeline:p`" in ran.err
+    assert "`made.txt` is made by each of `loop:x`, `pipeline:p`" in ran.err
     merged.ok("pipeline:p", "report", "session=s")
     assert merged.read("report.txt") == "ONE\n"
     merged.write("source.txt", "two\n")

@@ -36,6 +36,24 @@ root, name = sys.argv[1:]
 worktrees = Worktrees(root, "s")
 print(Merging(worktrees, "main").merge_back(worktrees.add(name), passes))
 """
+# A git that dies amid the removal of a worktree, with the one that started it.
+_HALF_REMOVING = """\
+#!/bin/sh
+case "$*" in
+*"worktree remove"*)
+    for path; do :; done
+    rm "$path/f.txt"
+    kill -9 $PPID
+    exit 1 ;;
+esac
+exec "$REAL_GIT" "$@"
+"""
+_REMOVE = """
+import sys
+from looptasks.effects.git_worktree import Worktrees
+worktrees = Worktrees(sys.argv[1], "s")
+worktrees.remove(worktrees.place("w", ""))
+"""
 # A content filter that kills the git which checks out, amid its files.
 _FILTER = """\
 #!/bin/sh
@@ -131,6 +149,23 @@ def test_a_merge_killed_at_any_git_call_is_before_or_after(
         repository.worktrees.remove(worktree)
     assert code == 0
     assert call > 15
+
+
+def test_a_half_removed_worktree_is_not_taken_for_work(
+    repository: Repository, tmp_path: Path
+) -> None:
+    worktree = repository.work("w", w="w")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").write_text(_HALF_REMOVING)
+    (tmp_path / "bin/git").chmod(0o755)
+    path = f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    environ = os.environ | {"PATH": path, "REAL_GIT": shutil.which("git") or ""}
+    command = (sys.executable, "-c", _REMOVE, str(repository.root))
+    assert subprocess.run(command, env=environ, check=False).returncode == -9
+    assert not Path(worktree.path, "f.txt").exists()
+    again = repository.worktrees.add("w")
+    assert Path(again.path, "f.txt").exists()
+    assert Path(again.path, "w.txt").read_text() == "w"
 
 
 def _armed(repository: Repository, folder: Path) -> Path:

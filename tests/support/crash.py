@@ -16,7 +16,7 @@ from typing import Any
 from tests.support.doit_process import Ran, environment
 from tests.support.live_processes import carrying, within
 
-PATIENCE = 60.0
+PATIENCE = 30.0
 
 # Says that it was called, then answers in parts. `$$` makes every answer unique.
 AGENT = """\

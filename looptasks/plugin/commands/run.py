@@ -12,9 +12,10 @@ from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 
 from looptasks.errors import LoopError
 from looptasks.plugin.commands.yielding import Yielding
+from looptasks.plugin.urgency import urgently
 
 _PATIENCE = 15.0
-_OWN_ERROR, _INTERRUPTED = 2, 130
+_OWN_ERROR, _LOST, _INTERRUPTED = 2, 3, 130
 _TOLD_BY_DOIT = (CmdParseError, InvalidCommand, InvalidDodoFile, InvalidTask)
 
 
@@ -22,6 +23,7 @@ class Run(Yielding, cmd_run.Run):
     """Runs tasks, ordinary ones and ours."""
 
     name = "run"
+    _execute = urgently(cmd_run.Run._execute)
 
     def execute(self, params: Mapping[str, Any], args: list[str]) -> int:
         """Run, and always say why it stopped and how it goes on."""
@@ -62,10 +64,12 @@ class Run(Yielding, cmd_run.Run):
         if engaged is None:
             return code
         place = engaged.place
-        if code == _INTERRUPTED:
+        if code == _INTERRUPTED or place.working:
             place.interrupted.set()
             _stop_processes()
             place.wait_until_idle(_PATIENCE)
+        if place.lost and code != _INTERRUPTED:
+            code, what = _LOST, f"session {place.session} was taken over"
         # In a project of others this module must cost nothing.
         from looptasks.plugin.ending import ending_of  # noqa: PLC0415
 
@@ -79,9 +83,13 @@ class Run(Yielding, cmd_run.Run):
 
 
 def _stop_processes() -> None:
+    from multiprocessing import active_children  # noqa: PLC0415 - doit has loaded it
+
     from looptasks.plugin.processes import processes  # noqa: PLC0415
 
     processes().stop_all()
+    for worker in active_children():  # of `-P process`; doit has sent them SIGTERM
+        worker.join(_PATIENCE)
 
 
 def _say_last(ending: Any, stream: TextIO) -> None:

@@ -1,0 +1,73 @@
+"""Urgency: which of the tasks that are ready gets the next free slot.
+
+doit hands them out first come, first served. With more ready beads than slots that
+would start the wrong ones, and would claim all of them at once: what is begun is to be
+finished first, and of what is not begun the most urgent is to start.
+"""
+
+import functools
+import heapq
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from doit import control
+
+AT_ONCE, IN_TURN, NOT_BEGUN = 0, 1, 2
+
+
+def not_begun(*rank: Any) -> dict[str, tuple[Any, ...]]:
+    """Return the mark of a task that waits until nothing else can go on."""
+    return {"urgency": (NOT_BEGUN, *rank)}
+
+
+class UrgentQueue:
+    """Takes the place of doit's queue of ready nodes: the most urgent leaves first."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[Any, int, Any]] = []
+        self._count = itertools.count()
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def append(self, node: Any) -> None:
+        """Add a node; of equally urgent ones the first comes first."""
+        meta = node.task.meta or {}
+        urgency = meta.get("urgency", (IN_TURN,))
+        heapq.heappush(self._heap, (urgency, next(self._count), node))
+
+    def popleft(self) -> Any:
+        """Take out the most urgent node."""
+        return heapq.heappop(self._heap)[2]
+
+
+class UrgentDispatcher(control.TaskDispatcher):
+    """doit's dispatcher, with urgency."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.ready = UrgentQueue()
+
+
+@contextmanager
+def urgent() -> Iterator[None]:
+    """Have doit dispatch by urgency; the only place that puts something into doit."""
+    stock = control.TaskDispatcher
+    control.TaskDispatcher = UrgentDispatcher
+    try:
+        yield
+    finally:
+        control.TaskDispatcher = stock
+
+
+def urgently(execute: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap doit's `_execute`, whose signature doit reads the names of options from."""
+
+    @functools.wraps(execute)
+    def wrapped(*args: Any, **options: Any) -> Any:
+        with urgent():
+            return execute(*args, **options)
+
+    return wrapped
