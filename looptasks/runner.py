@@ -31,7 +31,7 @@ def _run(job: Job, tools: Tools) -> Outcome:
     checked = _check_before(job, tools)
     if checked is not None:
         return checked
-    before = Before(tools.clock.now(), tools.project.head(), _fingerprint(job, tools))
+    before = _before(job, tools)
     found = _adopt(job, tools) or _try_attempts(job, tools)
     if isinstance(found, Failed):
         return found
@@ -47,6 +47,21 @@ class Before(NamedTuple):
     time: str
     commit: str | None
     fingerprint: str
+    files: Mapping[str, str]
+
+
+def _before(job: Job, tools: Tools) -> Before:
+    return Before(
+        tools.clock.now(),
+        tools.project.head(),
+        _fingerprint(job, tools),
+        _files(job, tools),
+    )
+
+
+def _files(job: Job, tools: Tools) -> dict[str, str]:
+    loop = job.stage.loop
+    return tools.project.digests((*loop.reads, *loop.writes))
 
 
 def _fingerprint(job: Job, tools: Tools) -> str:
@@ -61,7 +76,8 @@ def _check_before(job: Job, tools: Tools) -> Checked | None:
     if not loop.check_before or job.history or job.number > 1:
         return None
     code = _validate(job, tools) if loop.validate else None
-    tools.ledger.event("check", exit_code=code, left=_left(job, tools))
+    seen = {"left": _files(job, tools), "reads": list(loop.reads)}
+    tools.ledger.event("check", exit_code=code, **seen)
     sight = Sight(
         missing=tools.project.missing(loop.writes),
         evidence=Evidence(items=job.items, checked=code, workload=tools.workload()),
@@ -101,9 +117,10 @@ def _try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
         if answer.verdict not in RETRIED:
             break
         if job.seconds_left is not None:
-            job = job._replace(seconds_left=job.seconds_left - answer.seconds)
-            if job.seconds_left <= 0:
+            left = job.seconds_left - answer.seconds
+            if left <= 0:
                 return Failed(answer.verdict, out_of_time(loop))
+            job = job._replace(seconds_left=left)
     return failed
 
 
@@ -220,6 +237,7 @@ def _iteration(
     validation = None
     if loop.validate:
         validation = {"command": loop.validate, "exit_code": _validate(job, tools)}
+    left = _left(job, tools, before)
     iteration = Iteration(
         number=job.number,
         started_at=before.time,
@@ -237,8 +255,9 @@ def _iteration(
         previous=job.history[-1].result if job.history else "",
         result=result_digest(output, parsed, validation),
         output=output,
-        left=_left(job, tools),
+        left=left,
         reads=loop.reads,
+        changed=_changed(before, left),
         item=job.item,
         base_commit=before.commit,
     )
@@ -263,13 +282,18 @@ def _integrated(job: Job, tools: Tools, iteration: Iteration) -> Iteration:
     return iteration._replace(decision=decision, head_commit=tools.project.head())
 
 
-def _left(job: Job, tools: Tools) -> dict[str, str]:
+def _left(job: Job, tools: Tools, before: Before) -> dict[str, str]:
     """Return how the stage's files are now, those that are gone included."""
-    loop = job.stage.loop
-    before = {*job.reads, *(job.history[-1].left if job.history else ())}
-    now = tools.project.digests((*loop.reads, *loop.writes))
-    gone = tools.project.missing(sorted(before.difference(now)))
+    known = {*before.files, *(job.history[-1].left if job.history else ())}
+    now = _files(job, tools)
+    gone = tools.project.missing(sorted(known.difference(now)))
     return now | dict.fromkeys(gone, MISSING)
+
+
+def _changed(before: Before, left: Mapping[str, str]) -> dict[str, str]:
+    """Return how the files were that the iteration changed."""
+    was = {path: before.files.get(path, MISSING) for path in left}
+    return {path: digest for path, digest in was.items() if digest != left[path]}
 
 
 def _after(job: Job, tools: Tools, iteration: Iteration) -> Iterate | Stop:

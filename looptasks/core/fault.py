@@ -64,7 +64,7 @@ RULES = (
         {401, 403},
         r"(?:invalid|incorrect|missing|no|expired) (?:x-)?api.?key|api.?key not valid"
         r"|unauthori[sz]ed|authentication|not logged in|/login|please log ?in"
-        r"|token (?:has )?expired|set an auth method",
+        r"|token (?:has )?expired|auth method",
         "log the agent in, or set its key in the environment that `env` lets through",
     ),
     _rule(

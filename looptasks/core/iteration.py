@@ -11,7 +11,8 @@ class Iteration(NamedTuple):
 
     `result` is the digest of what it came to and `previous` that of the iteration
     before: an iteration counts while its `previous` is still the truth. `left` says
-    how it left the files that its stage reads and writes, `reads` which those were.
+    how it left the files that its stage reads and writes, `changed` how those were
+    before that it changed, and `reads` which it was told to read.
     """
 
     number: int
@@ -32,6 +33,7 @@ class Iteration(NamedTuple):
     output: str
     left: Mapping[str, str] = {}
     reads: Sequence[str] = ()
+    changed: Mapping[str, str] = {}
     item: str = ""
     progress: bool | None = None
     base_commit: str | None = None

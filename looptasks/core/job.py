@@ -29,7 +29,6 @@ class Job(NamedTuple):
     goal: str
     inputs: Mapping[str, str]
     items: tuple[str, ...]
-    reads: Mapping[str, str]
     generation: int
     history: Sequence[Iteration]
     failures: Sequence[Mapping[str, Any]]

@@ -5,6 +5,12 @@ from typing import NamedTuple
 
 _HUNKS = 6000
 _LISTED = 20
+_BEGUN = "The merge has begun in your worktree: the markers are in the files."
+_END = """\
+Resolve each `<<<<<<<` ... `>>>>>>>` so that both intentions hold, then run:
+
+    git add -A
+    git commit --no-edit"""
 _KINDS = {
     "DD": "deleted on both sides, under two names",
     "AU": "added here",
@@ -67,14 +73,22 @@ def merge_message(name: str, session: str, title: str = "") -> str:
 
 
 def conflict(
-    branch: str, target: str, kinds: Mapping[str, str], hunks: str
+    branch: str,
+    target: str,
+    kinds: Mapping[str, str],
+    hunks: str,
+    *,
+    begun: bool = False,
 ) -> Conflict:
-    """Return a conflict, told so that an agent can resolve it in its worktree."""
+    """Return a conflict, told so that an agent can resolve it in its worktree.
+
+    Once the merge has `begun` there, its markers are in the files already.
+    """
     files = tuple(sorted(kinds))
     lines = [f"`{branch}` and `{target}` changed the same places:", ""]
     lines += [f"- `{name}`: {_kind(kinds[name])}" for name in files[:_LISTED]]
     lines += [f"- and {len(files) - _LISTED} more"] if len(files) > _LISTED else []
-    lines += ["", _capped(hunks), "", _how(target)]
+    lines += ["", _capped(hunks), "", _BEGUN if begun else _begin(target), "", _END]
     return Conflict(files, "\n".join(lines))
 
 
@@ -82,7 +96,7 @@ def unresolved(branch: str, target: str, files: tuple[str, ...]) -> Conflict:
     """Return the conflict of a merge whose markers are still in the files."""
     lines = [f"The merge of `{target}` into `{branch}` is not finished:", ""]
     lines += [f"- `{name}` still has conflict markers" for name in files[:_LISTED]]
-    lines += ["", "Resolve each `<<<<<<<` ... `>>>>>>>`, then run:", "", _commands()]
+    lines += ["", _END]
     return Conflict(files, "\n".join(lines))
 
 
@@ -102,17 +116,11 @@ def _kind(code: str) -> str:
     return _KINDS.get(code, "in conflict")
 
 
-def _how(target: str) -> str:
+def _begin(target: str) -> str:
     return (
         f"To bring the newest `{target}` in, run in your worktree:\n\n"
-        f"    git merge --no-edit {target}\n\n"
-        "Then resolve each `<<<<<<<` ... `>>>>>>>` so that both intentions hold, "
-        f"and run:\n\n{_commands()}"
+        f"    git merge --no-edit {target}"
     )
-
-
-def _commands() -> str:
-    return "    git add -A\n    git commit --no-edit"
 
 
 def _capped(hunks: str) -> str:

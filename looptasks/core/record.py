@@ -1,8 +1,9 @@
 """A record: what a session's ledger says, folded event by event."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from looptasks.core.digest import MISSING
 from looptasks.core.iteration import Iteration
 from looptasks.core.spending import Spending
 
@@ -31,6 +32,7 @@ class StageRecord:
         self.spending = Spending()
         self.failures: list[Event] = []
         self.left: dict[str, tuple[int, str]] = {}
+        self.reads: Sequence[str] | None = None
         self.generation = 0
         self._good = 0
 
@@ -59,8 +61,14 @@ class StageRecord:
         self.spending = self.spending.add(
             iteration.cost_usd, iteration.tokens, iteration.seconds
         )
-        for path, digest in iteration.left.items():
-            self.left[path] = (sequence, digest)
+        self.leave(iteration.left, iteration.reads, sequence)
+
+    def leave(
+        self, left: Mapping[str, str], reads: Sequence[str], sequence: int
+    ) -> None:
+        """Take in how the stage left its files, and which it was told to read."""
+        self.reads = reads
+        self.left |= {path: (sequence, digest) for path, digest in left.items()}
 
     def forget(self, number: int, reason: str) -> None:
         """Let one iteration count no longer."""
@@ -77,6 +85,16 @@ class StageRecord:
         self._good = min(self._good, keep)
         if not keep:
             self.left, self.checked, self.started_at = {}, None, None
+            self.reads = None
+
+
+class Change(NamedTuple):
+    """What an iteration made of a file: digests before and after."""
+
+    sequence: int
+    stage: str
+    before: str
+    after: str
 
 
 class SessionRecord:
@@ -89,6 +107,7 @@ class SessionRecord:
         self.run: Event | None = None
         self.end: Event | None = None
         self.stops: list[Event] = []
+        self.changes: dict[str, list[Change]] = {}
         self.runs = 0
         self.events = 0
         self.began = ""
@@ -124,14 +143,18 @@ class SessionRecord:
         if handler:
             handler(self, event)
 
-    def baseline(self, path: str, but: frozenset[str]) -> str | None:
-        """Return how the session last left a file, changes by stages `but` aside."""
-        seen = [
-            stage.left[path]
-            for name, stage in self.stages.items()
-            if name not in but and path in stage.left
-        ]
-        return max(seen)[1] if seen else None
+    def baseline(self, stage: str, path: str, but: frozenset[str]) -> str:
+        """Return how the session left a file that a stage reads.
+
+        That is how the stage itself left it, and what others made of that since;
+        what stages in `but` and people did does not count.
+        """
+        since, digest = self.stage(stage).left.get(path, (0, MISSING))
+        for change in self.changes.get(path, ()):
+            counts = change.sequence > since and change.stage not in but
+            if counts and change.before == digest:
+                digest = change.after
+        return digest
 
 
 def _entry(record: SessionRecord, event: Event) -> None:
@@ -168,8 +191,7 @@ def _items(record: SessionRecord, event: Event) -> None:
 def _check(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
     stage.checked = event["exit_code"]
-    for path, digest in event.get("left", {}).items():
-        stage.left[path] = (record.events, digest)
+    stage.leave(event["left"], event["reads"], record.events)
 
 
 def _attempt(record: SessionRecord, event: Event) -> None:
@@ -183,8 +205,15 @@ def _attempt(record: SessionRecord, event: Event) -> None:
 
 def _iteration(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
-    fields = {key: value for key, value in event.items() if key not in _HEADERS}
-    stage.put(Iteration(number=event["iteration"], **fields), record.events)
+    fields = dict(event)
+    for name in _HEADERS:
+        fields.pop(name, None)
+    iteration = Iteration(number=event["iteration"], **fields)
+    stage.put(iteration, record.events)
+    for path, before in iteration.changed.items():
+        after = iteration.left.get(path, MISSING)
+        change = Change(record.events, stage.name, before, after)
+        record.changes.setdefault(path, []).append(change)
     stage.updated_at, stage.status, stage.reason = event["at"], "running", ""
 
 

@@ -85,6 +85,7 @@ _RULES = (
         rf"{_IS}(?:{_QUOTE})?){_RANDOM}{{16,}}",
     ),
 )
+_HINTS = tuple(dict.fromkeys(hint for rule in _RULES for hint in rule.hints))
 _ENVIRONMENT = (
     r"(?i)(?:^|_)(?:(?:API|ACCESS|SECRET|PRIVATE)?_?KEY|TOKEN|SECRET|PASS(?:WORD|WD)?"
     r"|CREDENTIALS?|PAT)$"
@@ -100,8 +101,9 @@ def masked(text: str, known: Iterable[str] = ()) -> str:
     for value in sorted(known, key=len, reverse=True):
         text = text.replace(value, HIDDEN)
     low = text.lower()
-    for rule in _RULES:
-        if any(hint in low for hint in rule.hints):
+    found = {hint for hint in _HINTS if hint in low}
+    for rule in _RULES if found else ():
+        if not found.isdisjoint(rule.hints):
             text = rule.hide(text)
     return text
 

@@ -25,15 +25,16 @@ class Spending(NamedTuple):
     ) -> "Spending":
         """Return the spending after some more agent calls."""
         told = tokens or {}
+        # Positional: a long ledger adds thousands of times.
         return Spending(
-            cost_usd=self.cost_usd + (cost_usd or 0.0),
-            calls=self.calls + calls,
-            unknown=self.unknown + (calls if cost_usd is None else 0),
-            seconds=self.seconds + seconds,
-            input=self.input + told.get("input", 0),
-            output=self.output + told.get("output", 0),
-            cached=self.cached + told.get("cached", 0),
-            untold=self.untold + (calls if tokens is None else 0),
+            self.cost_usd + (cost_usd or 0.0),
+            self.calls + calls,
+            self.unknown + (calls if cost_usd is None else 0),
+            self.seconds + seconds,
+            self.input + told.get("input", 0),
+            self.output + told.get("output", 0),
+            self.cached + told.get("cached", 0),
+            self.untold + (calls if tokens is None else 0),
         )
 
     def plus(self, other: "Spending") -> "Spending":

@@ -14,7 +14,6 @@ SETTINGS = "gemini-settings.json"
 _SYSTEM = {
     "general": {
         "maxAttempts": 2,
-        "disableAutoUpdate": True,
         "enableAutoUpdate": False,
         "enableAutoUpdateNotification": False,
     },

@@ -147,6 +147,7 @@ class Merging:
             git.run("reset", "--quiet", "--hard")
             git.run("clean", "-ffdq", "--", *homes(prefix), **LITERAL)
         if found := merge_into(git, goal, goal, prefix):
-            return conflict(worktree.branch, self.target, found, git.run("diff"))
+            hunks = git.run("diff")
+            return conflict(worktree.branch, self.target, found, hunks, begun=True)
         commit(git, f"Merge {self.target} into {worktree.branch}")
         return None

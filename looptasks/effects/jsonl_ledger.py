@@ -1,15 +1,18 @@
 """The ledger as JSON lines: appended, never rewritten, the truth of a session."""
 
 import errno
+import gc
 import json
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from looptasks.core.record import SessionRecord
 from looptasks.effects.files import storing
 
+_LONG = 1 << 16
 _sync = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
 
 
@@ -30,17 +33,12 @@ class JsonlLedger:
     def refresh(self) -> SessionRecord:
         """Fold in the lines that were added since the last look."""
         with self._lock:
-            self.record.apply_all(self._new_events())
+            data = self._tail()
+            whole = data.rfind(b"\n") + 1
+            self._read += whole
+            with _without_collecting(whole > _LONG):
+                self.record.apply_all(_events(data[:whole]))
         return self.record
-
-    def _new_events(self) -> Iterator[dict[str, Any]]:
-        data = self._tail()
-        whole = data.rfind(b"\n") + 1
-        self._read += whole
-        for line in data[:whole].splitlines():
-            event = _event(line)
-            if event is not None:
-                yield event
 
     def _tail(self) -> bytes:
         if self._writer is not None:
@@ -100,9 +98,33 @@ def _read_from(descriptor: int, start: int) -> bytes:
     return b"".join(pieces)
 
 
-def _event(line: bytes) -> dict[str, Any] | None:
+@contextmanager
+def _without_collecting(pays: bool) -> Iterator[None]:  # noqa: FBT001 - its only word
+    """Hold Python's search for garbage: a long ledger is all new, and none of it."""
+    pays = pays and gc.isenabled()
+    if pays:
+        gc.disable()
     try:
-        event = json.loads(line)
+        yield
+    finally:
+        if pays:
+            gc.enable()
+
+
+def _events(data: bytes) -> list[dict[str, Any]]:
+    lines = [line for line in data.split(b"\n") if line]
+    try:
+        # All at once is twice as fast, and right unless some line is torn.
+        events = json.loads(b"[%b]" % b",".join(lines))
+    except ValueError:
+        events = []
+    if len(events) != len(lines):
+        events = [_event(line) for line in lines]
+    return [event for event in events if isinstance(event, dict)]
+
+
+def _event(line: bytes) -> object:
+    try:
+        return json.loads(line)
     except ValueError:
         return None
-    return event if isinstance(event, dict) else None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from looptasks.core.completion import RULES, Evidence, Rule, Workload
-from looptasks.core.digest import MISSING, of_bytes
+from looptasks.core.digest import of_bytes
 from looptasks.core.fan import actor_of
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
@@ -145,24 +145,20 @@ class Course:
         return inputs
 
     def _known(self, reads: Mapping[str, str], record: StageRecord) -> dict[str, str]:
-        upstream = self.pipeline.upstream(self.stage.name)
-        session = self.place.record()
-        known = dict.fromkeys(self._watched(reads, record), MISSING)
-        for path in {*reads, *known}:
-            digest = session.baseline(path, upstream)
-            if digest is not None:
-                known[path] = digest
-        return known
+        name, session = self.stage.name, self.place.record()
+        upstream = self.pipeline.upstream(name)
+        watched = self._watched(reads, record)
+        return {path: session.baseline(name, path, upstream) for path in watched}
 
     def _watched(self, reads: Mapping[str, str], record: StageRecord) -> Iterable[str]:
-        """Return the files that the last iteration would have seen, gone ones too."""
-        if not record.iterations:
+        """Return the files that the stage has looked for before, gone ones too."""
+        loop = self.stage.loop
+        if record.reads is None:
             return ()
-        last, loop = record.iterations[-1], self.stage.loop
-        if list(last.reads) != list(loop.reads):
+        if list(record.reads) != list(loop.reads):
             # A file that is only now named is no change.
-            return self.place.digests(set(last.reads) & set(loop.reads))
-        unseen = set(last.left).difference(reads, loop.writes)
+            return self.place.digests(set(record.reads) & set(loop.reads))
+        unseen = set(record.left).difference(reads, loop.writes)
         return [*reads, *self.place.missing(unseen)]
 
     def _items(self, record: StageRecord) -> tuple[str, ...]:
@@ -202,7 +198,6 @@ class Course:
             goal=self.request.goal or "",
             inputs=relevant(loop, self.sight.inputs),
             items=self.sight.evidence.items,
-            reads=self.sight.reads,
             generation=record.generation,
             history=before,
             failures=record.failures,

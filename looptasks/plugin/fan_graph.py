@@ -35,8 +35,9 @@ class Fan:
     def isolated(self) -> bool:
         """Whether each bead gets a worktree of its own."""
         if self._isolated is None:
-            place, loop = self.course.place, self.course.stage.loop
-            self._isolated = isolates(place.root, loop.isolation, self._workers)
+            place, declared = self.course.place, self.course.stage.loop.isolation
+            where = place.root, place.session
+            self._isolated = isolates(*where, declared, self._workers)
         return self._isolated
 
     def new(self) -> Iterator[Task]:

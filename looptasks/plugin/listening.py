@@ -6,6 +6,7 @@ from typing import Any
 from doit.exceptions import BaseFail, UnmetDependency
 from doit.reporter import ConsoleReporter, ZeroReporter
 
+from looptasks.plugin.reporter import is_ours
 from looptasks.plugin.voice import speaker
 
 Failures = list[tuple[str, BaseFail]]
@@ -30,9 +31,13 @@ def listening(reporter: type[Any], failed: Failures) -> type[Any]:
             self.outstream.flush()
 
         def add_failure(self, task: Any, fail: BaseFail) -> None:
-            """Note the failure, then report it."""
+            """Note the failure, then report it without what must not be seen."""
+            from looptasks.plugin.wording import safe  # noqa: PLC0415
+
             if not isinstance(fail, UnmetDependency):
                 failed.append((task.name, fail))
+            if is_ours(task):
+                fail.message = safe(fail.message)
             super().add_failure(task, fail)
 
         def complete_run(self) -> None:

@@ -92,7 +92,7 @@ class LoopLoader(DodoTaskLoader):
             self._remember(cmd)
             from looptasks.plugin.interruption import listen  # noqa: PLC0415
 
-            listen()
+            listen(self.engagement.place)
         return _complete([*tasks, *made])
 
     def _to_show(self, cmd: Any, tasks: list[Task]) -> list[Task]:

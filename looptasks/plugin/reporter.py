@@ -132,7 +132,17 @@ def is_terminal(stream: Any) -> bool:
 
     watched = environ.get("CI", "").lower() in ("", "0", "false")
     able = environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
-    return watched and able and bool(getattr(stream, "isatty", bool)())
+    return watched and able and stream.isatty() and _in_front(stream)
+
+
+def _in_front(stream: Any) -> bool:
+    """Tell whether the terminal is ours, and not a shell's that has us run behind."""
+    from os import getpgrp, tcgetpgrp  # noqa: PLC0415
+
+    try:
+        return tcgetpgrp(stream.fileno()) == getpgrp()
+    except (OSError, ValueError):
+        return True  # a terminal without jobs
 
 
 def is_ours(task: Any) -> bool:

@@ -208,10 +208,10 @@ class Workplace:
             self.working -= 1
             self.idle.notify_all()
 
-    def wait_until_idle(self, seconds: float) -> None:
-        """Wait for actions that other threads are in the middle of."""
+    def wait_until_idle(self, seconds: float) -> bool:
+        """Wait for actions that other threads are in the middle of; tell if none is."""
         with self.idle:
-            self.idle.wait_for(lambda: self.working == 0, seconds)
+            return self.idle.wait_for(lambda: self.working == 0, seconds)
 
 
 def session_file(session: str, events: Iterable[Event]) -> dict[str, Any]:

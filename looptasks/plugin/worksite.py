@@ -1,5 +1,6 @@
 """A worksite: a bead's own worktree, where its agent works undisturbed."""
 
+import contextlib
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -12,27 +13,35 @@ from looptasks.effects.git_head import head_commit
 from looptasks.effects.git_merge import Merging
 from looptasks.effects.git_worktree import Worktrees
 from looptasks.effects.project_files import digests
+from looptasks.errors import LoopError
 from looptasks.plugin.processes import processes
 from looptasks.plugin.workplace import Workplace
 
 _SHOWN = 20_000
 
 
-def isolates(root: str, declared: str | None, workers: int) -> bool:
+def isolates(root: str, session: str, declared: str | None, workers: int) -> bool:
     """Tell whether beads get worktrees: as declared, else where it makes sense."""
     if declared is not None:
         return declared == "worktree"
     if workers < 2:  # noqa: PLR2004 - one alone is in nobody's way
         return False
     git = Git(root)
-    return git.is_repository() and git.head() is not None and git.is_clean()
+    if not git.is_repository() or git.head() is None or not git.is_clean():
+        return False
+    try:
+        Worktrees(root, session).target()
+    except LoopError:  # such as a detached HEAD: nothing to merge into
+        return False
+    return True
 
 
 def clean_up(place: Workplace) -> None:
     """Bring home what dead runs left in worktrees: committed to its branch."""
     if os.path.isdir(os.path.join(place.folder.path, "worktrees")):
         trees = Worktrees(place.root, place.session)
-        Merging(trees, trees.target()).recover()
+        with contextlib.suppress(LoopError):  # without a target nothing was merged
+            Merging(trees, trees.target()).recover()
         trees.sweep()
 
 

@@ -287,6 +287,62 @@ def test_what_another_entry_of_the_session_changed_is_not_stale(
     assert rerun(project, "loop:x", "loop:y") == []
 
 
+def side_by_side(project: Project) -> None:
+    """Declare two stages that read one file and do not rest on each other."""
+    both = {"runs": 1, "inputs": [], "reads": ["plan.md"]}
+    project.write("plan.md", "one\n")
+    project.pipeline(
+        "p", {"name": "a", "prompt": "A", **both}, {"name": "b", "prompt": "B", **both}
+    )
+
+
+def test_a_file_edited_by_hand_restarts_every_stage_that_reads_it(
+    project: Project,
+) -> None:
+    side_by_side(project)
+    assert rerun(project, "pipeline:p") == ["a:1", "b:1"]
+    project.write("plan.md", "two\n")
+    assert rerun(project, "pipeline:p") == ["a:1", "b:1"]
+    assert rerun(project, "pipeline:p") == []
+
+
+def test_an_edit_that_a_neighbour_built_on_is_still_an_edit(project: Project) -> None:
+    side_by_side(project)
+    project.step("b", "echo b >> plan.md")
+    assert rerun(project, "pipeline:p") == ["a:1", "b:1"]
+    assert rerun(project, "pipeline:p") == []
+    project.write("plan.md", "two\n")
+    assert rerun(project, "stage:b") == ["b:1"]
+    assert rerun(project, "pipeline:p") == ["a:1"]
+    assert rerun(project, "pipeline:p") == []
+
+
+def test_a_file_that_a_later_stage_makes_or_removes_is_not_stale(
+    project: Project,
+) -> None:
+    project.write("docs/old.md", "old")
+    project.pipeline(
+        "p",
+        {"name": "a", "prompt": "A", "runs": 1, "reads": ["docs/*.md"]},
+        {"name": "b", "prompt": "B", "runs": 1, "writes": ["docs/new.md"],
+         "reads": ["docs/old.md"]},
+    )
+    project.step("b", "rm docs/old.md; echo new > docs/new.md")
+    assert rerun(project, "pipeline:p") == ["a:1", "b:1"]
+    assert rerun(project, "pipeline:p") == []
+
+
+def test_a_check_alone_is_stale_when_what_it_saw_changed(project: Project) -> None:
+    project.write("plan.md", "good")
+    project.loop("x", completion="validated", validate="grep -q good plan.md",
+                 check_before=True, reads=["plan.md"])
+    project.step("x", "echo good > plan.md")
+    assert rerun(project) == []
+    project.write("plan.md", "bad")
+    assert rerun(project) == ["x:1"]
+    assert rerun(project) == []
+
+
 def test_a_parent_with_equal_output_leaves_its_children_alone(
     project: Project,
 ) -> None:

@@ -265,14 +265,14 @@ def _makes_wait(known: dict[str, Bead], entry: dict[str, Any]) -> bool:
     return entry["type"] == "waits-for" and left and not enough
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=2000, deadline=None)
 @given(boards())
 def test_held_is_the_least_fixpoint_of_the_rules(beads: list[Bead]) -> None:
     board = Board.of(beads)
     assert {b["id"] for b in board.all() if is_held(board, b)} == oracle(beads)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(boards())
 def test_ready_and_blocked_never_share_a_bead(beads: list[Bead]) -> None:
     board = Board.of(beads)
@@ -285,7 +285,7 @@ def test_ready_and_blocked_never_share_a_bead(beads: list[Bead]) -> None:
     assert not stuck & {b["id"] for b in beads if b["status"] in SETTLED}
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(boards())
 def test_every_open_bead_is_in_one_wave_after_all_that_holds_it_or_stuck(
     beads: list[Bead],
@@ -309,7 +309,7 @@ def test_every_open_bead_is_in_one_wave_after_all_that_holds_it_or_stuck(
         assert set(level) == chosen & live
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(boards())
 def test_a_cycle_is_a_path_of_holds_that_ends_where_it_began(beads: list[Bead]) -> None:
     board = Board.of(beads)
@@ -340,7 +340,7 @@ def test_there_is_a_cycle_exactly_when_things_cannot_be_sorted(
     assert bool(cycles_in(needs)) == (len(done) < len(needs))
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(boards())
 def test_progress_counts_every_bead_of_the_label_once(beads: list[Bead]) -> None:
     found = progress(Board.of(beads), LABEL, NOW)

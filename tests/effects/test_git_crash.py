@@ -261,6 +261,7 @@ def test_taking_back_undoes_files_that_became_folders(
     Path(worktree.path, "a.txt").mkdir()
     Path(worktree.path, "a.txt/inner").write_text("inner\n")
     Path(worktree.path, "*").write_text("changed\n")
+    Path(worktree.path, "[u]ntouched").write_text("new\n")
     before = repository.head
     repository.write("untouched", "mine\n")
     _die_half_way(repository, worktree, armed)

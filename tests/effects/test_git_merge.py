@@ -96,6 +96,7 @@ def test_bring_in_leaves_markers_that_do_not_merge(repository: Repository) -> No
     worktree = repository.worktrees.add("b")
     brought = repository.merging.bring_in(worktree)
     assert isinstance(brought, Conflict)
+    assert "git merge" not in brought.text
     assert "<<<<<<<" in Path(worktree.path, "f.txt").read_text()
     outcome = repository.merging.merge_back(worktree, passes)
     assert isinstance(outcome, Conflict)

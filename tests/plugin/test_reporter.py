@@ -151,14 +151,17 @@ SECRETS = {
 }
 
 
+@pytest.mark.parametrize("reporter", ["looptasks", "console", "json"])
 @pytest.mark.parametrize("secret", SECRETS)
 def test_no_secret_and_no_escape_reaches_the_screen(
-    project: Project, secret: str
+    project: Project, secret: str, reporter: str
 ) -> None:
     project.loop("bad", attempts=1)
     project.step("bad", f"printf '\\033[31m{SECRETS[secret]}\\007' >&2; exit 3")
 
-    ran = project.doit("loop:bad", "session=s", env={"MY_TOKEN": "hunter2hunter2"})
+    ran = project.doit(
+        *("-r", reporter, "loop:bad", "session=s"), env={"MY_TOKEN": "hunter2hunter2"}
+    )
 
     assert secret not in ran.out + ran.err
     assert "***" in ran.out

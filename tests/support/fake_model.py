@@ -146,10 +146,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, protocol: Protocol, body: Json) -> None:
         asked = protocol.asked(body)
         # Requests that offer no tools are for titles, routing and the like.
-        step = (
-            self.fake.step(asked.prompt, asked.turn) if asked.tools else {"text": "ok"}
-        )
+        step: Step = {"text": "ok"}
         if asked.tools:
+            step = self.fake.step(asked.prompt, asked.turn)
             self.fake.asked.append(asked.prompt)
         time.sleep(step.get("delay", 0))
         if step.get("hang"):

@@ -85,7 +85,7 @@ class Anthropic:
             **stop,
         }
         head = {**whole, "content": [], "stop_reason": None}
-        events = [{"type": "message_start", "message": head}]
+        events: list[Json] = [{"type": "message_start", "message": head}]
         for at, block in enumerate(blocks):
             events += cls._block(at, block)
         events += [
@@ -97,7 +97,7 @@ class Anthropic:
     @staticmethod
     def _block(at: int, block: Json) -> list[Json]:
         if block["type"] == "text":
-            start = {"type": "text", "text": ""}
+            start: Json = {"type": "text", "text": ""}
             delta = {"type": "text_delta", "text": block["text"]}
         else:
             start = {**block, "input": {}}
@@ -178,8 +178,10 @@ class Responses:
 
     @staticmethod
     def _item(at: int, item: Json) -> list[tuple[str, Json]]:
-        blank = {**item, "status": "in_progress"}
-        blank |= {"content": []} if item["type"] == "message" else {"arguments": ""}
+        blank: Json = {**item, "status": "in_progress"}
+        blank["content" if item["type"] == "message" else "arguments"] = (
+            [] if item["type"] == "message" else ""
+        )
         middle: list[tuple[str, Json]] = []
         if item["type"] == "message":
             place = {"item_id": item["id"], "output_index": at, "content_index": 0}
@@ -232,7 +234,7 @@ class Chat:
             ({"tool_calls": [{**c, "index": n}]}, None) for n, c in enumerate(calls)
         ]
         kind = {"object": "chat.completion.chunk"}
-        chunks = [
+        chunks: list[Json] = [
             {"choices": [{"index": 0, "delta": delta, "finish_reason": end}]}
             for delta, end in [*deltas, ({}, stop)]
         ]
@@ -299,7 +301,7 @@ Protocol = type[Anthropic | Responses | Chat | Gemini]
 
 def protocol_of(path: str) -> Protocol | None:
     """Return the protocol that a path belongs to."""
-    path = path.split("?")[0]
+    path = path.split("?", maxsplit=1)[0]
     ends: dict[str, Protocol] = {
         "/messages": Anthropic,
         "/responses": Responses,

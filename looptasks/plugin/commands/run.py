@@ -14,7 +14,7 @@ from looptasks.errors import LoopError
 from looptasks.plugin.commands.yielding import Yielding
 from looptasks.plugin.urgency import urgently
 
-_PATIENCE = 15.0
+_LOOKS, _LOOK = 75, 0.2
 _OWN_ERROR, _LOST, _INTERRUPTED = 2, 3, 130
 _TOLD_BY_DOIT = (CmdParseError, InvalidCommand, InvalidDodoFile, InvalidTask)
 
@@ -65,9 +65,7 @@ class Run(Yielding, cmd_run.Run):
             return code
         place = engaged.place
         if code == _INTERRUPTED or place.working:
-            place.interrupted.set()
-            _stop_processes()
-            place.wait_until_idle(_PATIENCE)
+            _stop(place)
         if place.lost and code != _INTERRUPTED:
             code, what = _LOST, f"session {place.session} was taken over"
         # In a project of others this module must cost nothing.
@@ -79,17 +77,28 @@ class Run(Yielding, cmd_run.Run):
             if place.owned:
                 place.event("end", run=place.run, exit=ending.code, reason=ending.why)
         place.release()
+        if code == _INTERRUPTED:
+            _deafen()
         return ending.code
 
 
-def _stop_processes() -> None:
-    from multiprocessing import active_children  # noqa: PLC0415 - doit has loaded it
-
+def _stop(place: Any) -> None:
+    """End all agents, and wait until what they came to is recorded."""
+    from looptasks.plugin.interruption import end_workers  # noqa: PLC0415
     from looptasks.plugin.processes import processes  # noqa: PLC0415
 
-    processes().stop_all()
-    for worker in active_children():  # of `-P process`; doit has sent them SIGTERM
-        worker.join(_PATIENCE)
+    place.interrupted.set()
+    for _ in range(_LOOKS):
+        processes().stop_all()  # again: a thread may be about to start one
+        if place.wait_until_idle(_LOOK):
+            break
+    end_workers()
+
+
+def _deafen() -> None:
+    from looptasks.plugin.interruption import deafen  # noqa: PLC0415
+
+    deafen()
 
 
 def _say_last(ending: Any, stream: TextIO) -> None:
