@@ -12,6 +12,7 @@ from doit.doit_cmd import DoitMain
 from looptasks.core.pipeline import DEFAULTS
 from looptasks.core.prompt import KNOWN
 from looptasks.core.request import VARIABLES, request_from
+from looptasks.effects.declaration_files import available
 from looptasks.plugin.ending import INTERRUPTED, WAITING
 from tests.support.declared_project import schema
 from tests.support.doit_process import REPOSITORY, environment, write_distribution
@@ -81,6 +82,11 @@ def test_the_completion_rule_can_be_installed_and_used(
     ran = project.ok("loop:echo", env=env)
     assert "4 iterations" in ran.last
     assert "two answers in a row are the same" in ran.last
+
+
+def test_what_is_shipped_is_all_in_the_table(readme: Readme) -> None:
+    found = [entry.entry for entry in available(str(REPOSITORY))]
+    assert sorted(readme.words("<!-- shipped -->")) == sorted(found)
 
 
 def test_the_keys_of_a_loop_are_all_in_the_table(readme: Readme) -> None:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from looptasks.core.secret import masked
 
-_ESCAPE = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)"  # colours, cursor
+# Texts, not patterns: what is never met is never compiled.
+_ESCAPE = (
+    r"(?s)\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)"  # colours, cursor
     r"|[\]PX^_].*?(?:\x07|\x1b\\|\x9c|$)"  # titles, links, strings
     r"|[ -/]*(?:[0-~]|$))"
-    r"|\x9b[0-?]*[ -/]*[@-~]?",
-    re.DOTALL,
+    r"|\x9b[0-?]*[ -/]*[@-~]?"
 )
-_BREAK = re.compile(r"[\r\n\v\f\x85\u2028\u2029]+")
+_BREAK = r"[\r\n\v\f\x85\u2028\u2029]+"
 _SELECTORS = range(0xFE00, 0xFE10)  # they change how wide a character is drawn
 
 
@@ -25,7 +25,7 @@ def plain(line: str) -> str:
     """
     if line.isascii() and line.isprintable():
         return line
-    return "".join(map(_kept, _ESCAPE.sub("", line)))
+    return "".join(map(_kept, re.sub(_ESCAPE, "", line)))
 
 
 def _kept(character: str) -> str:
@@ -47,7 +47,7 @@ def shown(text: str, known: Iterable[str] = ()) -> str:
 
 def lines(text: str) -> list[str]:
     """Split a text where a terminal would start a line or write over it."""
-    return _BREAK.split(text)
+    return re.split(_BREAK, text)
 
 
 def width(text: str) -> int:

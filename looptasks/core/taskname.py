@@ -1,10 +1,9 @@
 """A task name: `loop:NAME`, `pipeline:NAME`, `stage:NAME`, each iteration below it."""
 
-import re
 from typing import NamedTuple
 
 KINDS = ("loop", "pipeline", "stage", "bead", "wave")
-_PATTERN = re.compile(r"(loop|pipeline|stage|bead|wave):([^:]+)(?::(\d{4,}))?")
+_DIGITS = 4
 
 
 class TaskName(NamedTuple):
@@ -26,10 +25,13 @@ def parsed(text: str) -> TaskName | None:
     >>> parsed("stage:plan:0003")
     TaskName(kind='stage', name='plan', iteration=3)
     """
-    match = _PATTERN.fullmatch(text)
-    if match is None:
+    kind, _, rest = text.partition(":")
+    name, colon, number = rest.partition(":")
+    if kind not in KINDS or not name:
         return None
-    return TaskName(match[1], match[2], int(match[3] or 0))
+    if colon and not (len(number) >= _DIGITS and number.isdecimal()):
+        return None
+    return TaskName(kind, name, int(number or 0))
 
 
 def padded(number: int) -> str:

@@ -148,11 +148,10 @@ class BdBeads:
                 f"`{self.program} {words[0]}` did not run: {error}",
                 fix=f"run it by hand in `{self.root}`, and mend it",
             ) from error
-        return (
-            done.returncode,
-            done.stdout.decode("utf-8", "replace"),
-            done.stderr.decode("utf-8", "replace"),
-        )
+        out = done.stdout.decode("utf-8", "replace")
+        err = done.stderr.decode("utf-8", "replace")
+        # Some refusals are printed where answers are.
+        return done.returncode, out, out if done.returncode and not err else err
 
     def _refusal(self, command: str, err: str) -> LoopError:
         why = _complaint(err) or "no reason given"

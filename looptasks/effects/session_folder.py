@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 from looptasks.core.iteration import Iteration, history_entry, state_of
-from looptasks.core.progress import note
 from looptasks.core.record import StageRecord
 from looptasks.core.taskname import padded
 from looptasks.effects.files import (
@@ -60,11 +59,11 @@ class SessionFolder:
 
     def lost(self, stage: str, count: int) -> list[int]:
         """Return the iterations whose output is no longer there."""
-        exists = os.path.exists
+        exists, folder = os.path.exists, self.stage(stage, "iterations")
         return [
             number
             for number in range(1, count + 1)
-            if not exists(self.iteration(stage, number, "output.md"))
+            if not exists(f"{folder}/{number:04d}/output.md")
         ]
 
     def derive(self, stage: str, iteration: Iteration) -> None:
@@ -72,6 +71,8 @@ class SessionFolder:
         path = self.iteration(stage, iteration.number, "state.json")
         if os.path.exists(path):
             return
+        from looptasks.core.progress import note  # noqa: PLC0415 - only after a crash
+
         added = note(iteration).encode()
         shared = self.stage(stage, "progress.md")
         if added not in (read_bytes(shared) or b""):

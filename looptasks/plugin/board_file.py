@@ -6,7 +6,7 @@ from looptasks.core.fan import Standing, bead_of, folder_of
 from looptasks.core.progress import Board, Line, board
 from looptasks.core.record import Event, SessionRecord
 from looptasks.effects.files import make_folder, write_if_changed, write_json
-from looptasks.plugin.standing import bead_standings
+from looptasks.plugin.standing import bead_standings, wave_at_work
 from looptasks.plugin.workplace import Workplace
 
 
@@ -25,7 +25,7 @@ def write_board(place: Workplace) -> None:
         entry=entry["entry"],
         stages=stages,
         beads=[_bead_line(record, standing) for standing in beads],
-        waves=_waves(beads),
+        waves=wave_at_work(beads),
         spending=record.spending(),
         iterations=sum(len(s.iterations) for s in record.stages.values()),
         budget=entry.get("variables", {}).get("budget"),
@@ -51,13 +51,6 @@ def _bead_line(record: SessionRecord, standing: Standing) -> Line:
 def _names(entries: Any, stages: Any) -> list[str]:
     planned = [name for entry in entries for name in entry.get("stages", ())]
     return list(dict.fromkeys([*planned, *stages]))
-
-
-def _waves(beads: list[Standing]) -> tuple[int, int]:
-    """Return the wave at work and how many there are."""
-    last = max((standing.wave for standing in beads), default=0)
-    left = [standing.wave for standing in beads if standing.state != "done"]
-    return min(left, default=last), last
 
 
 def write_waves(place: Workplace, beads: list[Standing]) -> None:

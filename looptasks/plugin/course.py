@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from looptasks.core.completion import RULES, Evidence, Rule, Workload
 from looptasks.core.digest import of_bytes
-from looptasks.core.fan import actor_of
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
 from looptasks.core.record import StageRecord
@@ -215,6 +214,8 @@ class Course:
 
     def environment(self, step: Iterate) -> Iterator[tuple[str, str]]:
         """Yield what the stage's agent finds in its environment."""
+        from looptasks.core.fan import actor_of  # noqa: PLC0415 - a no-op starts nobody
+
         for prefix in ("CLAUDE_LOOP", "LOOP"):
             yield f"{prefix}_SESSION", self.place.session
             yield f"{prefix}_TYPE", self.stage.loop.name

@@ -14,3 +14,10 @@ def bead_standings(place: Workplace) -> list[Standing]:
         return alive and busy and is_ours(seen[bead].assignee, place.session)
 
     return standings(seen, waves(seen, record), record, place.session, running)
+
+
+def wave_at_work(beads: list[Standing]) -> tuple[int, int]:
+    """Return the wave at work and how many there are."""
+    last = max((standing.wave for standing in beads), default=0)
+    left = [standing.wave for standing in beads if standing.state != "done"]
+    return min(left, default=last), last

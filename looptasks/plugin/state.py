@@ -35,6 +35,7 @@ def session_state(place: Workplace) -> dict[str, Any]:
             {k: v for k, v in e.items() if k != "event"} for e in record.entries
         ],
         "stages": stages,
+        "wave": _wave(place),
         "iterations": sum(s["iterations"] for s in stages),
         "cost_usd": spending.cost,
         "known_cost_usd": round(spending.cost_usd, 6),
@@ -45,6 +46,15 @@ def session_state(place: Workplace) -> dict[str, Any]:
         "reason": record.end["reason"] if record.end else None,
         "next": _next(place.session, status, record.entries),
     }
+
+
+def _wave(place: Workplace) -> str | None:
+    """Say which wave of beads is at work, and how many there are."""
+    if not place.uses_beads():
+        return None
+    from looptasks.plugin.standing import bead_standings, wave_at_work  # noqa: PLC0415
+
+    return "{} of {}".format(*wave_at_work(bead_standings(place)))
 
 
 def _planned(record: Any) -> list[tuple[str, Any]]:

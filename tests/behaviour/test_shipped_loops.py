@@ -7,7 +7,7 @@ from looptasks.core.prompt import variables
 from tests.support.doit_process import REPOSITORY
 from tests.support.project import Project
 
-SHIPPED = ("idea-wizard", "improve-plan", "ralph")
+SHIPPED = sorted(path.parent.name for path in REPOSITORY.glob("loops/*/loop.yaml"))
 # Stands in for any agent: does what `steps/ITERATION` says.
 AGENT = "#!/bin/sh\necho $LOOP_TYPE:$LOOP_ITERATION >> runs.log\n. ./steps/do\n"
 

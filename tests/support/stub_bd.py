@@ -5,7 +5,7 @@ Keeps its beads in `.beads/stub.db`, a JSON object by id, which no other tool re
 """
 
 # A script that stands for a foreign program; it is run, never imported.
-# ruff: noqa: ANN001, ANN201, ARG001
+# ruff: noqa: ANN001, ANN002, ANN201, ARG001, C901, N818
 # mypy: ignore-errors
 
 import fcntl

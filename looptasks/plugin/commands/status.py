@@ -63,6 +63,8 @@ class Status(AskingCommand):
             )
             if stage["reason"]:
                 self.print(f"          {stage['reason']}")
+        if state["wave"]:
+            self.print(f"wave      {state['wave']}")
         self.print(f"cost      {state['cost']}")
         self.print(f"next      {state['next']}")
         return 0
