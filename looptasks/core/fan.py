@@ -14,7 +14,7 @@ class SeenBead(NamedTuple):
     """A bead as a fan sees it.
 
     `digest` is what it asks for, without who does it and when; `blockers` are the
-    beads that must be closed first; `held` is whether they keep it from starting.
+    beads that must be closed first, and `holders` those that keep it from starting.
     """
 
     id: str
@@ -24,7 +24,7 @@ class SeenBead(NamedTuple):
     assignee: str
     digest: str
     blockers: tuple[str, ...] = ()
-    held: bool = False
+    holders: tuple[str, ...] = ()
     created: str = ""
     closed: str = ""
 
@@ -62,19 +62,26 @@ def is_ours(assignee: str, session: str) -> bool:
 
 def why_due(bead: SeenBead, record: StageRecord | None, session: str) -> str | None:
     """Say why a bead's loop has something to do; None when it has not."""
-    begun = record is not None and bool(record.iterations)
     complete = record is not None and record.status == "complete"
     if bead.status == "closed":
-        if complete and record is not None and record.inputs.get("bead") != bead.digest:
-            return "it was reworded"
-        if begun and not complete and is_ours(bead.assignee, session):
-            return "its agent closed it before it was checked"
-        return None
+        return None if record is None else _why_again(bead, record, session)
     if bead.status not in ("open", "in_progress"):
         return None
     if bead.status == "in_progress" and not is_ours(bead.assignee, session):
         return None
     return "it was re-opened" if complete else "it is open"
+
+
+def _why_again(bead: SeenBead, record: StageRecord, session: str) -> str | None:
+    """Say why a closed bead has something to do."""
+    if record.status == "complete":
+        reworded = record.inputs.get("bead") != bead.digest
+        return "it was reworded" if reworded else None
+    if record.status == "invalidated":
+        return record.reason
+    if record.started_at and is_ours(bead.assignee, session):
+        return "its agent closed it before it was checked"
+    return None
 
 
 def due(
@@ -99,6 +106,26 @@ def due(
                 reasons[child] = "what it rests on may come out differently"
                 todo.append(child)
     return {bead: reasons[bead] for bead in ordered(beads, reasons)}
+
+
+def startable(
+    beads: Mapping[str, SeenBead], reasons: Mapping[str, str]
+) -> dict[str, str]:
+    """Return those of the due beads that can have their turn in this run.
+
+    The others wait for somebody else, and get a task when that has changed.
+    """
+    away = {b for b in reasons if not reasons.keys() >= set(beads[b].holders)}
+    waiting: dict[str, list[str]] = {}
+    for bead in reasons:
+        for holder in beads[bead].holders:
+            waiting.setdefault(holder, []).append(bead)
+    todo = list(away)
+    while todo:
+        fresh = [b for b in waiting.get(todo.pop(), ()) if b not in away]
+        away.update(fresh)
+        todo += fresh
+    return {bead: why for bead, why in reasons.items() if bead not in away}
 
 
 def ordered(beads: Mapping[str, SeenBead], some: Iterable[str]) -> list[str]:
@@ -160,7 +187,7 @@ def standings(
     found = []
     for bead in beads.values():
         known = record.stages.get(folder_of(bead.id))
-        state, reason = _state(bead, known, beads, session, running)
+        state, reason = _state(bead, known, session, running)
         found.append(Standing(bead, waves.get(bead.id, 0), state, reason))
     return sorted(found, key=lambda s: (s.wave, s.bead.priority, s.bead.id))
 
@@ -168,7 +195,6 @@ def standings(
 def _state(
     bead: SeenBead,
     record: StageRecord | None,
-    beads: Mapping[str, SeenBead],
     session: str,
     running: Callable[[str], bool],
 ) -> tuple[State, str]:
@@ -177,8 +203,8 @@ def _state(
         return _not_due(bead)
     if running(bead.id):
         return "running", ""
-    if bead.held:
-        return "blocked", "by " + ", ".join(open_blockers(bead, beads))
+    if bead.holders:
+        return "blocked", "by " + ", ".join(bead.holders)
     if record is not None and record.status == "failed":
         return "failed", record.reason
     return "ready", why
@@ -190,8 +216,3 @@ def _not_due(bead: SeenBead) -> tuple[State, str]:
     if bead.status == "in_progress":
         return "others", f"in the hands of {bead.assignee or 'somebody'}"
     return "away", bead.status
-
-
-def open_blockers(bead: SeenBead, beads: Mapping[str, SeenBead]) -> list[str]:
-    """Return those blockers that are not closed, unknown ones included."""
-    return [b for b in bead.blockers if b not in beads or beads[b].status != "closed"]

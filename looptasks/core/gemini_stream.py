@@ -40,8 +40,10 @@ def heard(reading: Reading, line: str) -> Reading:
     found = _STATUS.search(line)
     if not found:
         return reading
-    status, words = int(found[1]), found[2] or f"status {found[1]}"
-    return reading.retrying(Fault(words, status), f"error {status}, retrying")
+    fault = Fault(found[2] or f"status {found[1]}", int(found[1]))
+    reading = reading._replace(hint=fault)
+    # The line has no time: after any progress it may be an old one.
+    return reading if reading.action else reading.retrying(fault, "error, retrying")
 
 
 def _message(reading: Reading, words: str) -> Reading:

@@ -4,17 +4,21 @@ import re
 
 from looptasks.core import json_value as of
 from looptasks.core.agent import Tokens
+from looptasks.core.instant import instant
 from looptasks.core.json_value import Event
 from looptasks.core.reading import LONGEST_TEXT, Dialect, Fault, Reading, action, brief
 
 _REJECTED = re.compile(r"rejected permission|prevents you from using", re.I)
 _ASKED = re.compile(r"permission requested: (.+?); auto-rejecting")
-_LOGGED = re.compile(r'level=ERROR .*\berror\.error="((?:[^"\\]|\\.)*)"')
+_LOGGED = re.compile(
+    r'timestamp=(\S+) level=ERROR .*\berror\.error="((?:[^"\\]|\\.)*)"'
+)
 
 
 def step(reading: Reading, event: Event) -> Reading:
     """Return the reading after one more event."""
     part = of.table(event, "part")
+    reading = reading._replace(moved_at=(of.amount(event, "timestamp") or 0.0) / 1000)
     if session := of.text(event, "sessionID"):
         reading = reading._replace(session_id=session)
     match event.get("type"):
@@ -37,8 +41,9 @@ def heard(reading: Reading, line: str) -> Reading:
     """Return the reading after a line on stderr: its log, and what it refused."""
     if asked := _ASKED.search(line):
         return reading.denied(asked[1])
-    if logged := _LOGGED.search(line):
-        return reading.retrying(Fault(logged[1]), "error, retrying")
+    logged = _LOGGED.search(line)
+    if logged and (instant(logged[1]) or 0) / 1e9 > reading.moved_at:
+        return reading.retrying(Fault(logged[2]), "error, retrying")
     return reading
 
 

@@ -33,8 +33,8 @@ class Reading(NamedTuple):
     """What is known of an attempt; unknown is None or empty.
 
     `finished` says that the agent's final event was seen. `retry` is the trouble that
-    the agent is trying to get over, and `complaint` its last words on stderr.
-    `tokens.input` does not count the cached ones.
+    the agent is trying to get over, `hint` one that was told without saying when, and
+    `complaint` its last words on stderr. `tokens.input` does not count the cached ones.
     """
 
     text: str = ""
@@ -49,12 +49,14 @@ class Reading(NamedTuple):
     resets_at: float | None = None
     action: str = ""
     retry: Fault | None = None
+    hint: Fault | None = None
     retries: int = 0
     waiting: str = ""
     complaint: str = ""
     events: int = 0
     garbage: int = 0
     counted: str = ""
+    moved_at: float = 0.0
 
     def denied(self, tool: str) -> "Reading":
         """Return the reading with one more refused tool, each named once."""

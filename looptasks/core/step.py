@@ -94,10 +94,10 @@ def next_step(
     """Decide what the stage does next, from the record and what was seen."""
     certified = record.certified()
     if certified < len(record.iterations):
-        return _mend(record, certified)
+        return held_back(loop, record, means) or _mend(record, certified)
     step = completion(loop, record.iterations, sight, rule)
     if isinstance(step, Iterate):
-        return _held_back(loop, record, means) or step
+        return held_back(loop, record, means) or step
     return step
 
 
@@ -157,7 +157,8 @@ def _unmet(loop: Loop, history: Sequence[Iteration], sight: Sight) -> str:
     return ""
 
 
-def _held_back(loop: Loop, record: StageRecord, means: Means) -> Stop | None:
+def held_back(loop: Loop, record: StageRecord, means: Means) -> Stop | None:
+    """Say what keeps a stage from doing what is due: a signal, money or time."""
     if means.signal:
         return Stop("paused", means.signal)
     if over := _over_budget(loop, record, means):

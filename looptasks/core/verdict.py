@@ -30,9 +30,9 @@ def verdict(reading: Reading, ended: Ended) -> Judged:
 
 def fault_in(reading: Reading) -> Fault | None:
     """Return the fault that ended the attempt, with all that is known of it."""
-    fault = reading.fault
-    if fault and fault.status is None and reading.retry:
-        return fault._replace(status=reading.retry.status)
+    fault, told = reading.fault, reading.retry or reading.hint
+    if fault and fault.status is None and told:
+        return fault._replace(status=told.status)
     return fault
 
 
@@ -50,10 +50,10 @@ def _cut_off(reading: Reading, ended: Ended) -> Judged:
     match ended.how:
         case "timeout":
             what = f"stopped after {took}: its time was up"
-            return _despite(reading) or ("timeout", _with_trouble(what, reading))
+            return _in_trouble(reading, what) or ("timeout", what)
         case "idle":
             what = f"stopped after {took}: it printed nothing for too long"
-            return _despite(reading) or ("hung", _with_trouble(what, reading))
+            return _in_trouble(reading, what) or ("hung", what)
         case "interrupted":
             return "interrupted", f"interrupted after {took}"
         case "orphaned":
@@ -62,20 +62,13 @@ def _cut_off(reading: Reading, ended: Ended) -> Judged:
             return _quit(reading, ended)
 
 
-def _despite(reading: Reading) -> Judged | None:
-    """Return what it was stuck in, if that is a limit or nothing that passes."""
-    trouble = fault_in(reading) or reading.retry
-    if trouble and rule_for(trouble).verdict in ("limit", "error"):
-        return judged(trouble)
-    return None
-
-
-def _with_trouble(what: str, reading: Reading) -> str:
+def _in_trouble(reading: Reading, what: str) -> Judged | None:
+    """Return the verdict on the trouble that it was trying to get over, if any."""
     trouble = fault_in(reading) or reading.retry
     if not trouble:
-        return what
-    status = f" {trouble.status}" if trouble.status else ""
-    return f"{what}, after error{status}: {trouble.message[:200]}"
+        return None
+    found, reason = judged(trouble)
+    return found, f"{what}, while it tried to get over this: {reason}"
 
 
 def _quit(reading: Reading, ended: Ended) -> Judged:

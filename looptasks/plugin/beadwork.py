@@ -9,7 +9,7 @@ from looptasks.core.completion import Workload
 from looptasks.core.dependency import arrows, find_cycles
 from looptasks.core.digest import of_value
 from looptasks.core.fan import SeenBead, actor_of, is_ours
-from looptasks.core.readiness import holds, is_work
+from looptasks.core.readiness import holds, is_work, put_off
 from looptasks.core.tracker import Progress, deadlock, progress
 from looptasks.effects.tracker_choice import tracker, tracker_command
 from looptasks.errors import UsageError
@@ -49,9 +49,9 @@ class Beadwork:
         """Return the session's beads by id."""
         revision = self.tracker.revision()
         if revision != self._revision:
-            self._board = self.tracker.beads()
+            self._board, now = self.tracker.beads(), self._now()
             self._seen = {
-                bead["id"]: _seen(self._board, bead)
+                bead["id"]: _seen(self._board, bead, now)
                 for bead in self._board.labelled(self.label)
                 if is_work(bead)
             }
@@ -105,20 +105,29 @@ class Beadwork:
         return tracker_command(self._root)
 
 
-def _seen(board: Board, bead: Bead) -> SeenBead:
+def _seen(board: Board, bead: Bead, now: int) -> SeenBead:
     asked = {key: bead[key] for key in _ASKED if bead.get(key)}
+    state = status(bead)
+    if state == "open" and put_off(board, bead, now):
+        state = "deferred"
     return SeenBead(
         id=bead["id"],
         title=str(bead.get("title", "")),
         priority=int(bead.get("priority", 2)),
-        status=status(bead),
+        status=state,
         assignee=str(bead.get("assignee") or ""),
         digest=of_value(asked),
         blockers=tuple(dict.fromkeys(_blockers(board, bead))),
-        held=next(holds(board, bead), None) is not None,
+        holders=_holders(board, bead) if bead.get("dependencies") else (),
         created=str(bead.get("created_at", "")),
         closed=str(bead.get("closed_at") or ""),
     )
+
+
+def _holders(board: Board, bead: Bead) -> tuple[str, ...]:
+    """Return what keeps the bead from starting, also if it were opened again."""
+    opened = {**bead, "status": "open"}
+    return tuple(dict.fromkeys(hold.by for hold in holds(board, opened)))
 
 
 def _blockers(board: Board, bead: Bead) -> list[str]:

@@ -20,6 +20,7 @@ from looptasks.core.step import (
     Step,
     Stop,
     first_step,
+    held_back,
     next_step,
     relevant,
 )
@@ -69,7 +70,9 @@ class Course:
             self._sight = self.look(record)
             restart = first_step(self.stage.loop, record, self._sight)
             if restart is not None:
-                return restart
+                # What cannot be done again now is not taken down either.
+                held = held_back(self.stage.loop, record, self._means())
+                return held or restart
         return self.next_step(record)
 
     def _stopped(self) -> Stop | None:

@@ -262,3 +262,21 @@ def test_a_failed_stage_keeps_later_ones_from_starting(project: Project) -> None
     project.step("a", "echo ok")
     assert go_on(project, ran.command) == 0
     assert project.runs() == ["a:1", "b:1"]
+
+
+def test_a_used_up_budget_keeps_finished_work_from_being_taken_down(
+    project: Project,
+) -> None:
+    project.write("plan.md", "one")
+    project.loop("x", max_iterations=1, reads=["plan.md"])
+    project.step("x", COSTS)
+    project.ok("loop:x", "session=s", "budget=0.5")
+    project.write("plan.md", "two")
+    assert project.doit("loop:x", "session=s").code == 4
+    assert project.archived("s", "prompt.md") == []
+    project.ok("forget", "loop:x:0001", "session=s")
+    project.write("plan.md", "one")
+    assert project.doit("loop:x", "session=s").code == 4
+    assert len(project.runs()) == 1
+    project.ok("loop:x", "session=s", "budget=9")
+    assert len(project.runs()) == 2

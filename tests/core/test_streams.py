@@ -1,4 +1,4 @@
-"""What real agents print is read rightly, and nothing they print can fool or break us."""
+"""What real agents print is read rightly; nothing they print can fool or break us."""
 
 from pathlib import Path
 

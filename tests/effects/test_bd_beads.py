@@ -1,7 +1,7 @@
-"""The adapter of `bd`, with a stub that obeys the page on beads, and with a real one."""
+"""The adapter of `bd`, with a stub of it and with a real one; and our own tracker."""
 
-import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -160,4 +160,7 @@ def test_a_program_that_hangs_up_or_is_missing_is_an_error_in_words(
 def test_our_command_is_quoted_for_a_shell(tmp_path: Path) -> None:
     command = tracker_command(str(tmp_path))
     assert command.endswith(" -m looptasks.beads")
-    assert os.popen(f"{command} --help").read().startswith("Beads:")
+    said = subprocess.run(
+        ["sh", "-c", f"{command} --help"], capture_output=True, check=True
+    )
+    assert said.stdout.startswith(b"Beads:")

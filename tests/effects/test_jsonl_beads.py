@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from filelock import FileLock, Timeout
@@ -14,6 +15,9 @@ from filelock import FileLock, Timeout
 from looptasks.effects.beads_lock import locked
 from looptasks.effects.jsonl_beads import JsonlBeads
 from looptasks.errors import LoopError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROCESSES = 8
@@ -67,7 +71,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / ".beads"
 
 
-def test_eight_processes_lose_no_bead_and_claim_none_twice(folder: Path) -> None:
+def test_eight_processes_that_create_lose_no_bead(folder: Path) -> None:
     made = outputs(
         [start(CREATE, str(folder), str(n), str(EACH)) for n in range(PROCESSES)]
     )
@@ -76,12 +80,23 @@ def test_eight_processes_lose_no_bead_and_claim_none_twice(folder: Path) -> None
     assert len(set(made)) == PROCESSES * EACH
     titles = {bead["title"] for bead in board.all()}
     assert titles == {f"{n}-{m}" for n in range(PROCESSES) for m in range(EACH)}
+
+
+def test_eight_processes_claim_no_bead_twice(folder: Path) -> None:
+    made = outputs([start(CREATE, str(folder), "one", "160")])
     claimed = outputs(
-        [start(CLAIM, str(folder), f"agent-{n}") for n in range(PROCESSES)]
+        [
+            *(start(CLAIM, str(folder), f"agent-{n}") for n in range(PROCESSES - 1)),
+            start(CREATE, str(folder), "late", "20"),
+        ]
     )
-    assert sorted(claimed) == sorted(made)
+    claimed += outputs([start(CLAIM, str(folder), "agent-9")])
     after = list(JsonlBeads(str(folder)).beads().all())
+    assert len(after) == len(made) + 20
     assert all(b["close_reason"] == f"done by {b['assignee']}" for b in after)
+    late = {b["id"] for b in after if b["title"].startswith("late")}
+    # The ids that were made late were printed once when made, and once when claimed.
+    assert sorted(claimed) == sorted([*(b["id"] for b in after), *late])
 
 
 def test_a_writer_killed_at_any_moment_leaves_the_file_whole(folder: Path) -> None:
@@ -168,12 +183,13 @@ def test_a_refused_change_leaves_the_file_as_it_is(folder: Path) -> None:
     first = beads.create({"title": "first"}, "me")["id"]
     second = beads.create({"title": "second", "deps": [first]}, "me")["id"]
     before = (folder / "issues.jsonl").read_bytes()
-    for refused in (
+    refusals: list[Callable[[], object]] = [
         lambda: beads.close(second, "done"),
         lambda: beads.claim("a-nothing", "me"),
         lambda: beads.create({"title": "t", "deps": ["a-nothing"]}, "me"),
         lambda: beads.create({"title": "t", "priority": "9"}, "me"),
-    ):
+    ]
+    for refused in refusals:
         with pytest.raises(LoopError):
             refused()
     assert (folder / "issues.jsonl").read_bytes() == before

@@ -1,16 +1,14 @@
 """Real agents in trouble: the verdict is right, in time, and nothing is left."""
 
-import os
 import signal
-import threading
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from tests.support.agent_bench import AgentBench
 from tests.support.fake_protocols import Step
-from tests.support.live_processes import carrying, within
+from tests.support.live_processes import within
 
 ALL = ("claude", "codex", "gemini", "opencode")
 # The limits of the faults that an agent would sit out, in seconds.
@@ -19,14 +17,31 @@ TIMEOUT, ENDING = 20.0, 6.0
 IDLE = {"claude": 5.0, "codex": 4.0, "gemini": 7.0, "opencode": 12.0}
 HALF = {"text": "half an answer", "tools": [{"name": "none", "input": {}}]}
 
-FAULTS: dict[str, tuple[Step, set[str]]] = {
-    "limit": ({"status": 429, "message": "Rate limit reached"}, {"limit"}),
-    "server": ({"status": 500}, {"transient", "hung", "timeout"}),
-    "key": ({"status": 401, "message": "invalid api key"}, {"error"}),
-    "silence": ({"hang": True}, {"hung"}),
-    "stall": ({**HALF, "hang_after": 1}, {"hung", "transient"}),
-    "cut": ({**HALF, "break_after": 1}, {"transient", "hung"}),
-    "garbage": ({"raw": "<html>no</html>"}, {"garbled", "transient", "timeout"}),
+FAULTS: dict[str, Step] = {
+    "limit": {"status": 429, "message": "Rate limit reached"},
+    "server": {"status": 500},
+    "key": {"status": 401, "message": "invalid api key"},
+    "silence": {"hang": True},
+    "stall": {**HALF, "hang_after": 1},
+    "cut": {**HALF, "break_after": 1},
+    "garbage": {"raw": "<html>no</html>"},
+}
+VERDICTS: dict[str, tuple[str, ...]] = {
+    "limit": ("limit",),
+    "server": ("transient",),
+    "key": ("error",),
+    "silence": ("hung",),
+    "stall": ("hung",),
+    "cut": ("transient",),
+    "garbage": ("garbled",),
+}
+# Codex takes garbage for a stream that was cut off, and ends a stall by itself when
+# its own limit, the same as ours, comes first; opencode asks for ever, without a pause.
+OTHERWISE: dict[tuple[str, str], tuple[str, ...]] = {
+    ("codex", "garbage"): ("transient",),
+    ("codex", "stall"): ("hung", "transient"),
+    ("claude", "silence"): ("hung", "transient"),
+    ("opencode", "garbage"): ("timeout",),
 }
 
 pytestmark = pytest.mark.real_agents
@@ -36,8 +51,8 @@ every_agent = pytest.mark.parametrize("bench", ALL, indirect=True)
 @every_agent
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_has_its_verdict_in_time(bench: AgentBench, fault: str) -> None:
-    step, expected = FAULTS[fault]
-    answer = bench.run([step], timeout=TIMEOUT, idle=IDLE[bench.name])
+    answer = bench.run([FAULTS[fault]], timeout=TIMEOUT, idle=IDLE[bench.name])
+    expected = OTHERWISE.get((bench.name, fault), VERDICTS[fault])
     assert answer.verdict in expected, f"{answer.reason}\n{bench.said()}"
     assert bench.seconds < TIMEOUT + ENDING
     assert bench.is_quiet()
@@ -73,31 +88,16 @@ def test_an_agent_that_is_killed_is_never_believed(
     bench: AgentBench, number: signal.Signals
 ) -> None:
     script = [bench.shell("echo $$ > shell.pid; sleep 300"), {"text": "All done."}]
-    answer = _while_running(bench, script, lambda: _send(bench, number))
-    assert answer in ("interrupted", "garbled")
-    assert bench.is_quiet()
-
-
-def _while_running(
-    bench: AgentBench, script: list[Step], then: Callable[[], None]
-) -> str:
     started = bench.work / "shell.pid"
 
-    def act() -> None:
-        if within(20, lambda: started.exists() and started.read_text().strip()):
-            then()
+    def kill() -> None:
+        if within(TIMEOUT, started.exists):
+            bench.signal(number)
 
-    thread = threading.Thread(target=act)
-    thread.start()
-    answer = bench.run(script, timeout=TIMEOUT)
-    thread.join()
-    return answer.verdict
-
-
-def _send(bench: AgentBench, number: signal.Signals) -> None:
-    """Send a signal to the agent itself: the first process that carries its mark."""
-    shell = int((bench.work / "shell.pid").read_text())
-    for pid in sorted(carrying(bench.mark)):
-        if pid != shell and os.getsid(pid) == pid:
-            os.kill(pid, number)
-            return
+    with ThreadPoolExecutor() as pool:
+        killed = pool.submit(kill)
+        answer = bench.run(script, timeout=TIMEOUT + ENDING)
+        killed.result()
+    assert started.exists(), bench.said()
+    assert answer.verdict in ("interrupted", "garbled"), answer.reason
+    assert bench.is_quiet()

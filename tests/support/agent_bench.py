@@ -125,6 +125,13 @@ class AgentBench:
         assert answer is not None
         return answer
 
+    def signal(self, number: int) -> None:
+        """Send a signal to the agent itself: the child of the keeper."""
+        for pid in carrying(self.mark):
+            stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            if int(stat[1]) == self._processes.keeper:
+                os.kill(pid, number)
+
     def is_quiet(self, seconds: float = 2.0) -> bool:
         """Whether no process of the agent is left, or will be soon."""
         keeper = self._processes.keeper
