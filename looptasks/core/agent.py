@@ -31,6 +31,7 @@ class Call(NamedTuple):
     env: Mapping[str, str] = {}
     timeout: float | None = None
     idle_timeout: float | None = None
+    budget_usd: float | None = None
 
 
 class Tokens(NamedTuple):

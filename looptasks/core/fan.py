@@ -28,6 +28,16 @@ class SeenBead(NamedTuple):
     created: str = ""
     closed: str = ""
 
+    @property
+    def held(self) -> bool:
+        """Whether anything keeps it from starting."""
+        return bool(self.holders)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the session need not wait for it."""
+        return self.status in ("closed", "deferred", "pinned")
+
 
 def folder_of(bead: str) -> str:
     """Return the name of a bead's stage, which is its folder in the session."""

@@ -1,11 +1,16 @@
 """A glimpse: what can be seen of an iteration from outside while it runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from looptasks.core.duration import spoken
+from looptasks.core.json_value import event_in
 from looptasks.core.screen_text import lines, plain
 from looptasks.core.secret import masked
+
+# Where agents that print events say what they do; the first that is there is shown.
+_TELLING = ("text", "command", "description", "file_path", "content", "result")
+_DEEPEST = 8
 
 
 class Glimpse(NamedTuple):
@@ -40,4 +45,25 @@ def last_line(seen: Glimpse, known: Iterable[str] = ()) -> str:
         # The first word may be the end of a secret whose beginning is out of sight.
         said[0] = said[0].partition(" ")[2]
     text = masked("\n".join(map(plain, said)), known)
-    return next((line.strip() for line in text.split("\n")[::-1] if line.strip()), "")
+    words = (_words(line.strip()) for line in text.split("\n")[::-1])
+    found = next((word for word in words if word), "")
+    return masked(plain(found), known)
+
+
+def _words(line: str) -> str:
+    """Return what a line says; of an event in JSON that is a small part."""
+    if not line.startswith("{"):
+        return line
+    told = dict(_texts(event_in(line), _DEEPEST))
+    found = next((told[key] for key in _TELLING if key in told), "")
+    return next((part for part in lines(found.strip())[::-1] if part.strip()), "")
+
+
+def _texts(value: object, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the texts in a JSON value by their keys, later ones last."""
+    inner = value if isinstance(value, list) else []
+    if isinstance(value, dict):
+        yield from ((k, v) for k, v in value.items() if isinstance(v, str) and v)
+        inner = list(value.values())
+    for part in inner if depth else ():
+        yield from _texts(part, depth - 1)

@@ -36,6 +36,7 @@ class Iteration(NamedTuple):
     changed: Mapping[str, str] = {}
     item: str = ""
     progress: bool | None = None
+    estimated: bool = False
     base_commit: str | None = None
     head_commit: str | None = None
     decision: Mapping[str, str] = {}

@@ -37,6 +37,7 @@ class Job(NamedTuple):
     variables: Mapping[str, str] = {}
     since: int = 0
     bead: str = ""
+    dollars_left: float | None = None
     site: Site | None = None
 
 
@@ -133,8 +134,8 @@ class Clock(Protocol):
     def now(self) -> str:
         """Return the time as RFC 3339."""
 
-    def pause(self, seconds: float) -> bool:
-        """Wait; tell whether it was cut short."""
+    def pause(self, seconds: float, why: str) -> bool:
+        """Wait, saying why if that is worth a word; tell whether it was cut short."""
 
 
 class Tools(NamedTuple):

@@ -41,6 +41,10 @@ class Loop(NamedTuple):
     each: str | None
     isolation: str | None
     no_progress: int
+    agent_args: tuple[str, ...]
+    env: Any
+    sandbox: str | None
+    network: bool | None
     unsupported: tuple[str, ...] = ()
 
 
@@ -106,6 +110,10 @@ DEFAULTS: Mapping[str, Any] = {
     "each": None,
     "isolation": None,
     "no_progress": 3,
+    "agent_args": (),
+    "env": None,
+    "sandbox": None,
+    "network": None,
 }
 
 # Declared by the contract; each with the values that ask for nothing special.
@@ -134,6 +142,8 @@ def loop_from(settings: Mapping[str, Any], prompt: str) -> Loop:
         "time_limit": seconds(known["time_limit"]),
         "output_parse": parse_pairs(known["output_parse"]),
         "reads": tuple(known["reads"]),
+        "agent_args": tuple(known["agent_args"]),
+        "env": tuple(known["env"]) if isinstance(known["env"], list) else known["env"],
         "writes": tuple(known["writes"]),
         "restart_on": tuple(known["restart_on"]),
     }

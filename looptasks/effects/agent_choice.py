@@ -31,6 +31,17 @@ def named_agent(name: str, settings: AgentSettings, processes: Processes) -> Age
     return agent
 
 
+def refuse_missing(name: str, settings: AgentSettings) -> None:
+    """Raise when an agent of that name cannot be started."""
+    if settings.command:
+        return
+    if name not in INSTALL:
+        raise LoopError(f"there is no agent `{name}`", fix=choice(name, INSTALL))
+    from looptasks.effects.stream_agent import program  # noqa: PLC0415
+
+    program(settings, name)
+
+
 def first_installed(path: str | None = None) -> str:
     """Return the agent that `auto` stands for on this machine, or how to get one."""
     import shutil  # noqa: PLC0415 - only when an agent is about to start

@@ -27,8 +27,9 @@ def _launch(call: Call, settings: AgentSettings, _boxed: bool) -> Launch:  # noq
         words.append("--dangerously-skip-permissions")
     if call.model:
         words += ["--model", call.model]
-    if settings.budget_usd is not None:
-        words += ["--max-budget-usd", f"{settings.budget_usd:.4f}"]
+    limits = [b for b in (settings.budget_usd, call.budget_usd) if b is not None]
+    if limits:
+        words += ["--max-budget-usd", f"{max(min(limits), 0.0001):.4f}"]
     return Launch((*words, *settings.args), _env(call))
 
 

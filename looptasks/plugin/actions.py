@@ -55,7 +55,7 @@ def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
             if verdict == "interrupted":
                 return TaskFailed(f"{number}: {reason}", report=False)
             text = f"{number}: {verdict}: {reason}"
-            limit = verdict == "limit"
+            limit = verdict in ("limit", "budget")
             stop = Stop("waiting", text) if limit else Stop("failed", text)
             return _failed(place, job.stage, stop)
 

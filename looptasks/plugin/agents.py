@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from looptasks.core.command_line import as_argv
 from looptasks.core.pipeline import Stage
-from looptasks.errors import DeclarationError
+
+from looptasks.plugin.voice import say
 
 if TYPE_CHECKING:
     from looptasks.core.agent import Agent
+    from looptasks.core.agent_settings import AgentSettings
 
 
 def agent_for(
@@ -24,14 +26,26 @@ def agent_for(
     return RecordingAgent(agent, os.path.join(root, record))
 
 
-def refuse_unknown_agent(stage: Stage) -> None:
+def refuse_unknown_agent(stage: Stage, root: str) -> None:
     """Raise when a stage's agent cannot be started; loads nothing that starts one."""
     choice = stage.loop.agent
     if isinstance(choice, dict):
         if "command" in choice:
             as_argv(choice["command"])
-    elif choice != "replay":
-        _entry_point(str(choice), stage)
+    elif choice != "replay" and _entry_point(str(choice)) is None:
+        _refuse_missing(str(choice), stage, root)
+
+
+def _refuse_missing(name: str, stage: Stage, root: str) -> None:
+    from looptasks.effects.agent_choice import (  # noqa: PLC0415 - only when it starts
+        first_installed,
+        refuse_missing,
+    )
+
+    if name == "auto":
+        name = first_installed()
+        say(f"{stage.task}: agent {name}, the first that is installed")
+    refuse_missing(name, _settings(name, stage, root))
 
 
 def _chosen(stage: Stage, root: str, stopped: Callable[[], bool]) -> "Agent":
@@ -45,7 +59,7 @@ def _chosen(stage: Stage, root: str, stopped: Callable[[], bool]) -> "Agent":
         from looptasks.effects.replay_agent import ReplayAgent  # noqa: PLC0415
 
         return ReplayAgent(_replay_folder(choice, stage, root), stopped)
-    return _plugged_in(str(choice), stage)
+    return _named(str(choice), stage, root)
 
 
 def _replay_folder(choice: Any, stage: Stage, root: str) -> str:
@@ -56,22 +70,35 @@ def _replay_folder(choice: Any, stage: Stage, root: str) -> str:
     return os.path.join(root, stage.folder, "replay")
 
 
-def _plugged_in(name: str, stage: Stage) -> "Agent":
+def _named(name: str, stage: Stage, root: str) -> "Agent":
+    """Return an agent by its name: a package's, the project's own, or a known one."""
     from looptasks.plugin.processes import processes  # noqa: PLC0415
 
-    agent: Agent = _entry_point(name, stage).load()(stage, processes())
-    return agent
+    point = _entry_point(name)
+    if point is not None:
+        agent: Agent = point.load()(stage, processes())
+        return agent
+    from looptasks.effects.agent_choice import (  # noqa: PLC0415 - only when it starts
+        first_installed,
+        named_agent,
+    )
+
+    found = first_installed() if name == "auto" else name
+    return named_agent(found, _settings(found, stage, root), processes())
 
 
-def _entry_point(name: str, stage: Stage) -> Any:
+def _entry_point(name: str) -> Any:
     from importlib.metadata import entry_points  # noqa: PLC0415 - rarely asked for
 
-    for point in entry_points(group="looptasks.agent"):
-        if point.name == name:
-            return point
-    raise DeclarationError(
-        f"`agent: {name}` is not an agent that this version can start",
-        where=stage.task,
-        fix="name a command, such as `agent='./my-agent --flag'`, or play a recording "
-        "by `agent=replay replay=FOLDER`",
-    )
+    points = entry_points(group="looptasks.agent")
+    return next((point for point in points if point.name == name), None)
+
+
+def _settings(name: str, stage: Stage, root: str) -> "AgentSettings":
+    """Return an agent's settings; what the loop says wins over the project's."""
+    from looptasks.effects.agent_settings import agent_settings  # noqa: PLC0415
+
+    loop, said = stage.loop, agent_settings(root, name)
+    own = {"env": loop.env, "sandbox": loop.sandbox, "network": loop.network}
+    given: dict[str, Any] = {k: value for k, value in own.items() if value is not None}
+    return said._replace(args=(*said.args, *loop.agent_args), **given)

@@ -61,9 +61,10 @@ class BeadCourse(Course):
     def begin(self) -> None:
         """Claim the bead, opening it again if it was closed."""
         beads = self.place.beads
-        super().begin()
         if self.bead.status == "closed":
+            # First of all: a crash right after this leaves a bead that is due.
             beads.tracker.reopen(self.bead_id, "its work is done again")
+        super().begin()
         if self.bead.status == "open":
             beads.claim(self.bead_id)
 

@@ -207,7 +207,17 @@ class Course:
             env=dict(self.environment(step)),
             variables=self.variables(),
             since=self.sight.since,
+            dollars_left=self._dollars_left(record),
         )
+
+    def _dollars_left(self, record: StageRecord) -> float | None:
+        session = self.place.record().spending()
+        limits = (
+            (self.stage.loop.budget_usd, record.spending),
+            (self.request.budget, session),
+        )
+        left = [limit - spent.cost_usd for limit, spent in limits if limit is not None]
+        return min(left, default=None)
 
     def variables(self) -> dict[str, str]:
         """Return the prompt variables that are not in files."""

@@ -45,10 +45,12 @@ def ending_of(
         return Ending(code, "interrupted", f"to go on: {again}", notes)
     if what:
         return Ending(code, f"failed: {what}", f"after mending it: {again}", notes)
+    stops = record.stops if engaged.place.owned else []
+    if code == 0 and any(stop["status"] != "complete" for stop in stops):
+        code = FAILED  # a bead's task lets others go on, whatever became of it
     if code == 0:
         why, command = _success(engaged, record, entries)
         return Ending(0, why, command, notes)
-    stops = record.stops if engaged.place.owned else []
     return _failure(_own_code(code, failed), failed, stops, again, notes)
 
 
@@ -98,10 +100,14 @@ def _failure(
     word = "waiting" if code == WAITING else "failed"
     return Ending(
         code,
-        f"{word}: {stop['stage']}: {stop['reason']}",
+        f"{word}: {_spoken(stop['stage'])}: {stop['reason']}",
         f"to go on: {again}{fix}",
         notes,
     )
+
+
+def _spoken(stage: str) -> str:
+    return f"bead:{bead_of(stage)}" if bead_of(stage) else stage
 
 
 def _unknown_costs(engaged: Engagement, record: SessionRecord) -> Iterator[str]:

@@ -5,11 +5,13 @@ from typing import Any
 
 from doit.task import Task
 
-from looptasks.core.fan import due, folder_of, ordered, task_of, why_due
-from looptasks.core.fan import waves as levels
+from looptasks.core.fan import due, folder_of, ordered, startable, task_of, why_due
+from looptasks.core.step import Stop
+from looptasks.core.taskname import iteration_task
 from looptasks.plugin.bead_course import BeadCourse
 from looptasks.plugin.course import Course
 from looptasks.plugin.fan_actions import close_fan, rest
+from looptasks.plugin.foresight import fan_step
 from looptasks.plugin.graph import IO, own, unroll
 from looptasks.plugin.late import late
 from looptasks.plugin.urgency import AT_ONCE, not_begun
@@ -25,6 +27,10 @@ class Fan:
         self.course = course
         self.after = list(after)
         self.known: dict[str, None] = {}
+        self.goals: dict[str, int] = {}
+        self.begun: set[str] = set()
+        self.rested: set[str] = set()
+        self._started = False
         self._workers = workers
         self._isolated: bool | None = None
         self._revision: object = None
@@ -48,7 +54,8 @@ class Fan:
             return
         self._revision = revision
         place.beads.refuse_cycles()
-        found = due(place.beads.seen(), place.record(), place.session)
+        seen = place.beads.seen()
+        found = startable(seen, due(seen, place.record(), place.session))
         fresh = [bead for bead in found if bead not in self.known]
         self.known.update(dict.fromkeys(fresh))
         for bead in fresh:
@@ -66,7 +73,34 @@ class Fan:
     def blockers(self, bead: str) -> list[str]:
         """Return the tasks that a bead has to wait for."""
         seen = self.course.place.beads.seen()[bead].blockers
-        return [*self.after, *(task_of(b) for b in seen if b in self.known)]
+        goal = self.goals.get(bead)
+        own = [iteration_task(task_of(bead), goal)] if goal else []
+        return [*self.after, *(task_of(b) for b in seen if b in self.known), *own]
+
+    def start(self) -> None:
+        """Take the session over, once, if there is anything to do."""
+        if self._started:
+            return
+        self._started = True
+        place = self.course.place
+        if due(place.beads.seen(), place.record(), place.session) and not place.owned:
+            own(self.course)
+        if place.owned:
+            place.beads.release_dead()
+            clean_up(place)
+            self.course.begin()
+
+    def through(self, bead: str) -> bool:
+        """Tell whether a blocker's task came to an end in this run."""
+        place = self.course.place
+        seen = place.beads.seen()
+        if bead in self.rested or bead not in seen or seen[bead].status == "closed":
+            return True
+        return any(stop["stage"] == folder_of(bead) for stop in place.record().stops)
+
+    def at_work(self) -> str:
+        """Return a bead whose agent is at work, empty if there is none."""
+        return next((bead for bead in self.begun if not self.through(bead)), "")
 
     def rank(self, bead: str) -> dict[str, tuple[Any, ...]]:
         """Return how urgent it is to begin a bead."""
@@ -91,15 +125,15 @@ def fan_tasks(fan: Fan, doc: str) -> Iterator[Task]:
 def expand(fan: Fan, seen: int) -> Iterator[Task]:
     """Wait for all beads that are known, look again, until nothing is new."""
     course = fan.course
-    if seen < 0:
-        _start(fan)
+    fan.start()
     yield from fan.new()
     if len(fan.known) != seen:
         count = len(fan.known)
         yield late(course.stage.task, expand, fan, count, after=fan.all_tasks())
         return
     stage = course.stage
-    settled = not fan.known and course.record.status == "complete"
+    step = fan_step(course)
+    settled = isinstance(step, Stop) and step.status == "complete"
     yield Task(
         stage.task,
         [(close_fan, [course.place, stage])],
@@ -111,60 +145,55 @@ def expand(fan: Fan, seen: int) -> Iterator[Task]:
     )
 
 
-def _start(fan: Fan) -> None:
-    place = fan.course.place
-    found = due(place.beads.seen(), place.record(), place.session)
-    if found and not place.owned:
-        own(fan.course)
-    if place.owned:
-        place.beads.release_dead()
-        clean_up(place)
-        fan.course.begin()
+def resolve(fan: Fan, bead: str, goal: int = 0) -> Iterator[Task]:
+    """Look at the board again just before a bead runs, then run its loop.
 
-
-def resolve(fan: Fan, bead: str) -> Iterator[Task]:
-    """Look at the board again just before a bead runs, then run its loop."""
+    With a `goal`, the task is that iteration, and the rest of the loop waits.
+    """
+    fan.start()
     yield from fan.new()
-    name, seen = task_of(bead), fan.course.place.beads.seen()
-    if bead not in seen:
-        yield _resting(bead, "it is gone")
-        return
-    if seen[bead].status != "closed" and not _is_due(fan, bead):
-        yield _resting(bead, f"it is {seen[bead].status}")
-        return
-    waits = [b for b in seen[bead].blockers if b in fan.known]
-    if any(not _through(fan, b) for b in waits):
-        after, rank = fan.blockers(bead), fan.rank(bead)
-        yield late(name, resolve, fan, bead, after=after, meta=rank)
-    elif seen[bead].held:
-        yield _resting(bead, _held(fan, bead))
+    name = iteration_task(task_of(bead), goal) if goal else task_of(bead)
+    if any(not fan.through(b) for b in _waits(fan, bead)):
+        yield late(name, resolve, fan, bead, goal, **_place_of(fan, bead, goal))
+    elif not (why := _why_not(fan, bead)):
+        fan.begun.add(bead)
+        yield from unroll(BeadCourse(fan.course, bead, isolated=fan.isolated), goal)
+    elif other := fan.at_work():
+        # Somebody may have changed their mind by the time that one is through.
+        yield late(name, resolve, fan, bead, goal, after=[task_of(other)])
     else:
-        yield from unroll(BeadCourse(fan.course, bead, isolated=fan.isolated))
+        fan.rested.add(bead)
+        yield _resting(name, bead, why)
 
 
-def _resting(bead: str, reason: str) -> Task:
-    meta = {"looptasks": (folder_of(bead), 0)}
-    return Task(task_of(bead), [(rest, [reason])], io=IO, doc=reason, meta=meta)
+def _waits(fan: Fan, bead: str) -> list[str]:
+    seen = fan.course.place.beads.seen()
+    return [b for b in seen[bead].blockers if b in fan.known] if bead in seen else []
 
 
-def _is_due(fan: Fan, bead: str) -> bool:
+def _place_of(fan: Fan, bead: str, goal: int) -> dict[str, Any]:
+    own = iteration_task(task_of(bead), goal)
+    after = [name for name in fan.blockers(bead) if name != own]
+    return {"after": after, "meta": fan.rank(bead)}
+
+
+def _why_not(fan: Fan, bead: str) -> str:
+    """Say why a bead cannot be worked on, nothing when it can."""
     place = fan.course.place
+    seen = place.beads.seen().get(bead)
+    if seen is None:
+        return "it is gone"
+    if seen.holders:
+        return f"blocked by {', '.join(seen.holders)}"
     record = place.record().stages.get(folder_of(bead))
-    return why_due(place.beads.seen()[bead], record, place.session) is not None
+    if seen.status == "closed" or why_due(seen, record, place.session):
+        return ""
+    return f"it is {seen.status}"
 
 
-def _through(fan: Fan, bead: str) -> bool:
-    """Tell whether a blocker's task came to an end in this run."""
-    place = fan.course.place
-    seen = place.beads.seen()
-    if bead not in seen or seen[bead].status == "closed":
-        return True
-    return any(stop["stage"] == folder_of(bead) for stop in place.record().stops)
-
-
-def _held(fan: Fan, bead: str) -> str:
-    blockers = ", ".join(fan.course.place.beads.seen()[bead].blockers)
-    return f"blocked by {blockers}"
+def _resting(name: str, bead: str, reason: str) -> Task:
+    meta = {"looptasks": (folder_of(bead), 0)}
+    return Task(name, [(rest, [reason])], io=IO, doc=reason, meta=meta)
 
 
 def replan(fan: Fan, bead: str) -> Iterator[Task]:
@@ -172,14 +201,3 @@ def replan(fan: Fan, bead: str) -> Iterator[Task]:
     fresh = list(fan.new())
     yield from fresh
     yield Task(f"_replan:{bead}", None, task_dep=[task.name for task in fresh])
-
-
-def wave_tasks(fan: Fan) -> Iterator[Task]:
-    """Yield a group task per wave, for those who ask for one."""
-    waves: dict[int, list[str]] = {}
-    place = fan.course.place
-    for bead, number in levels(place.beads.seen(), place.record()).items():
-        if bead in fan.known:
-            waves.setdefault(number, []).append(task_of(bead))
-    for number, tasks in waves.items():
-        yield Task(f"wave:{number}", None, task_dep=tasks, doc=f"wave {number}")

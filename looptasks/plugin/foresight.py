@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from looptasks.core.fan import due, folder_of, waves
+from looptasks.core.fan import bead_of, due, folder_of, startable, waves
 from looptasks.core.outlook import Outlook, outlooks
 from looptasks.core.step import Iterate, Step, Stop
 from looptasks.plugin.course import Course
@@ -22,14 +22,21 @@ def foreseen(engaged: Engagement, entry: str) -> list[Outlook]:
 
 
 def _step(course: Course) -> Step:
-    if not course.stage.loop.each:
-        return course.step()
+    return fan_step(course) if course.stage.loop.each else course.step()
+
+
+def fan_step(course: Course) -> Iterate | Stop:
+    """Say what a stage over beads does next."""
     place = course.place
     place.beads.refuse_cycles()
-    found = due(place.beads.seen(), place.record(), place.session)
-    if found:
+    seen = place.beads.seen()
+    if found := due(seen, place.record(), place.session):
         return Iterate(0, f"{len(found)} beads to look at")
-    return Stop("complete", course.record.reason or "no bead is left")
+    if others := [bead.id for bead in seen.values() if not bead.settled]:
+        return Stop("waiting", f"in other hands: {', '.join(others)}")
+    if course.record.status != "complete":
+        return Iterate(0, "no bead is left")
+    return Stop("complete", course.record.reason)
 
 
 def _beads(course: Course) -> Iterator[Outlook]:
@@ -47,12 +54,11 @@ def _beads(course: Course) -> Iterator[Outlook]:
         step = own.step()
         blockers = tuple(folder_of(b) for b in seen[bead].blockers if b in found)
         rows.append((own.stage._replace(inputs=blockers), own.record, step))
+    can = startable(seen, found)
     for view in outlooks(rows):
-        bead = view.task.removeprefix("bead:")
-        outside = [b for b in seen[bead].blockers if b not in found]
-        held = seen[bead].held and not any(b in found for b in seen[bead].blockers)
-        if held and view.fate == "run":
-            reason = f"blocked by {', '.join(outside)}"
+        bead = bead_of(view.stage)
+        if bead not in can and view.fate == "run":
+            reason = f"blocked by {', '.join(seen[bead].holders)}"
             yield view._replace(fate="blocked", reason=reason)
         else:
             yield view

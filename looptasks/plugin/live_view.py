@@ -50,6 +50,7 @@ class LiveView:
         self._said: list[str] = []
         self._running: dict[str, Watched] = {}
         self._limits: dict[str, int] = {}
+        self._doing: dict[str, str] = {}
         self._urgent: list[Event] = []
         self._aside = False
         self._open = True
@@ -98,6 +99,7 @@ class LiveView:
     def _begin(self, task: str, watched: Watched) -> None:
         self._running[task] = watched
         self._limits[watched.job.stage.name] = _limit(watched.job)
+        self._doing.pop(watched.job.stage.name, None)
 
     def _end(self, task: str) -> None:
         self._running.pop(task, None)
@@ -195,11 +197,15 @@ class LiveView:
         job, seen = watched.job, watched.watch.look()
         pause = job.stage.loop.delay if job.history else 0.0
         check = shown(job.stage.loop.validate, self._secrets)
+        # Rows that come and go are hard to read: what was said stays until the next.
+        before = self._doing.get(job.stage.name, "")
+        now = doing(seen, pause, check, self._secrets) or before
+        self._doing[job.stage.name] = now
         return AtWork(
             number=job.number,
             seconds=self._now() - watched.since,
             attempt=seen.attempt,
-            doing=doing(seen, pause, check, self._secrets),
+            doing=now,
         )
 
     def _now(self) -> float:

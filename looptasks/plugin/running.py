@@ -52,7 +52,8 @@ def _take_on(engaged: Engagement, wanted: Sequence[TaskName]) -> None:
         engaged.take_on(entry)
         refuse_unsupported(engaged.pipelines[entry])
         for stage in engaged.pipelines[entry].stages:
-            refuse_unknown_agent(stage)
+            if engaged.place.record().stage(stage.name).status != "complete":
+                refuse_unknown_agent(stage, engaged.place.root)
     engaged.announce(dict.fromkeys(entries))
 
 
@@ -84,7 +85,8 @@ def _tasks(
         doc = engaged.pipelines[entry].description
         tasks = list(entry_tasks(entry, courses, doc, makers))
         tasks += _fans(courses, wanted, workers)
-        goals = [n for n in wanted if n.iteration and engaged.entry_of(n) == entry]
+        goals = [n for n in wanted if n.iteration and n.kind not in ("bead", "wave")]
+        goals = [n for n in goals if engaged.entry_of(n) == entry]
         yield from _goals(goals, courses, whole)
         kept = {g.whole for g in goals} - whole
         yield from (task for task in tasks if task.name not in kept)
@@ -98,18 +100,13 @@ def _fans(
     for course in courses:
         if not course.stage.loop.each:
             continue
-        from looptasks.plugin.fan_graph import (  # noqa: PLC0415 - beads are seldom
-            Fan,
-            fan_tasks,
-            wave_tasks,
-        )
+        from looptasks.plugin.fan_goals import goal_tasks  # noqa: PLC0415
+        from looptasks.plugin.fan_graph import Fan, fan_tasks  # noqa: PLC0415 - seldom
 
         course.place.beads.refuse_cycles()
         fan = Fan(course, course.after, workers)
         yield from fan_tasks(fan, course.stage.loop.description)
-        if any(name.kind in ("bead", "wave") for name in wanted):
-            yield from fan.new()
-            yield from wave_tasks(fan)
+        yield from goal_tasks(fan, wanted)
 
 
 def _share_targets(

@@ -37,7 +37,7 @@ def shown_entry(engaged: Engagement, entry: str, *, whole: bool) -> Iterator[Tas
     """Yield an entry's stages, with all their iterations if `whole`."""
     stages: dict[str, Task] = {}
     for course in engaged.courses(entry):
-        for task in shown_stage(course, entry, whole=whole):
+        for task in _shown(course, entry, whole=whole):
             stages[course.stage.task] = task
             yield task
     if entry not in stages:
@@ -45,6 +45,14 @@ def shown_entry(engaged: Engagement, entry: str, *, whole: bool) -> Iterator[Tas
         meta = _together(list(stages.values()))
         names = list(stages)
         yield Task(entry, None, task_dep=names, has_subtask=True, doc=doc, meta=meta)
+
+
+def _shown(course: Course, entry: str, *, whole: bool) -> Iterator[Task]:
+    if not course.stage.loop.each:
+        return shown_stage(course, entry, whole=whole)
+    from looptasks.plugin.showing_beads import shown_fan  # noqa: PLC0415 - seldom
+
+    return shown_fan(course, entry, whole=whole)
 
 
 def _together(stages: Sequence[Task]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from looptasks import __version__
 from looptasks.core.digest import of_value
+from looptasks.core.duration import spoken
 from looptasks.core.iteration import Iteration
 from looptasks.core.owner import Owner
 from looptasks.core.record import Event, SessionRecord
@@ -17,6 +18,7 @@ from looptasks.effects.jsonl_ledger import JsonlLedger
 from looptasks.effects.project_files import digests
 from looptasks.effects.session_folder import SessionFolder
 from looptasks.effects.system_clock import SystemClock
+from looptasks.plugin.voice import say
 
 if TYPE_CHECKING:
     from looptasks.plugin.beadwork import Beadwork
@@ -187,8 +189,10 @@ class Workplace:
         """Return the time as RFC 3339."""
         return self.clock.now()
 
-    def pause(self, seconds: float) -> bool:
-        """Wait; tell whether it was cut short."""
+    def pause(self, seconds: float, why: str) -> bool:
+        """Wait, saying why if that is worth a word; tell whether it was cut short."""
+        if why:
+            say(f"{why} ({spoken(seconds)})")
         return self.interrupted.wait(seconds)
 
     def put(self, stage: str, iteration: Iteration) -> None:

@@ -1,5 +1,8 @@
 """A glimpse: what one line says of an iteration that runs."""
 
+import json
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +34,23 @@ def test_a_private_key_does_not_show_its_last_line() -> None:
     tail = "writing\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\nkqhkiG9w0BAQEF"
 
     assert last_line(Glimpse(1, tail=tail)) == "-----BEGIN PRIVATE KEY-----***"
+
+
+EVENTS = [
+    ("Reading the plan", {"message": {"content": [{"text": "Hm.\nReading the plan"}]}}),
+    ("pytest -q", {"item": {"type": "command_execution", "command": "pytest -q"}}),
+    ("notes.md", {"content": [{"name": "Write", "input": {"file_path": "notes.md"}}]}),
+    ("export KEY_TOKEN=***", {"part": {"text": "export KEY_TOKEN=abc"}}),
+    ("before", {"type": "system", "tools": ["Bash"]}),
+    ("before", {"a": [[[[[[[[[[{"text": "too deep to look for"}]]]]]]]]]]}),
+]
+
+
+@pytest.mark.parametrize(("said", "event"), EVENTS)
+def test_of_an_event_only_its_words_are_shown(said: str, event: object) -> None:
+    tail = f"before\n{json.dumps(event)}\n" + '{"half an event": "te'
+
+    assert last_line(Glimpse(1, tail=tail)) == said
 
 
 def test_a_pause_is_said_before_the_first_attempt() -> None:

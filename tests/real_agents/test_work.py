@@ -1,5 +1,6 @@
 """Real agents at work: each gives the same files and the same kind of answer."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,28 @@ def test_a_sandboxed_agent_changes_only_what_is_its_own(bench: AgentBench) -> No
     assert (bench.work / "a.txt").read_text() == "in\n"
     assert not outside.exists()
     assert bench.is_quiet()
+
+
+# What an agent could leave in the repository, for the next one to run unasked.
+_HOOK = {"hooks": [{"type": "command", "command": "touch planted.txt"}]}
+_HOOKS = {"SessionStart": [_HOOK], "BeforeAgent": [_HOOK], "UserPromptSubmit": [_HOOK]}
+_PLUGIN = 'import fs from "fs"; export const P = async () => '
+_PLUGIN += '{ fs.writeFileSync("planted.txt", ""); return {} }\n'
+PLANTED = {
+    ".claude/settings.json": json.dumps({"hooks": _HOOKS}),
+    ".gemini/settings.json": json.dumps({"hooks": _HOOKS}),
+    ".codex/hooks.json": json.dumps({"hooks": _HOOKS}),
+    ".codex/config.toml": 'notify = ["touch", "planted.txt"]\n',
+    ".opencode/plugin/planted.js": _PLUGIN,
+}
+
+
+@every_agent
+def test_hooks_in_the_repository_do_not_run(bench: AgentBench) -> None:
+    for name, text in PLANTED.items():
+        path = bench.work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    answer = bench.run([{"text": "All done."}])
+    assert answer.verdict == "ok", bench.said()
+    assert not (bench.work / "planted.txt").exists()

@@ -126,11 +126,14 @@ class AgentBench:
         return answer
 
     def signal(self, number: int) -> None:
-        """Send a signal to the agent itself: the child of the keeper."""
+        """Send a signal to the agent's process group: the keeper's child leads it.
+
+        The launcher of gemini sits out a signal that reaches it alone.
+        """
         for pid in carrying(self.mark):
             stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             if int(stat[1]) == self._processes.keeper:
-                os.kill(pid, number)
+                os.killpg(pid, number)
 
     def is_quiet(self, seconds: float = 2.0) -> bool:
         """Whether no process of the agent is left, or will be soon."""

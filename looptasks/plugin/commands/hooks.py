@@ -67,11 +67,11 @@ class Hooks(AskingCommand):
 
     def _stop(self, root: str, request: Request) -> None:
         pending = [
-            (bead.id, bead.title)
+            (bead["id"], str(bead.get("title", "")))
             for place in _sessions(root, request)
             if place.uses_beads()
-            for bead in sorted(place.beads.seen().values(), key=lambda b: b.priority)
-            if bead.status in ("open", "in_progress") and not bead.held
+            for found in [place.beads.progress()]
+            for bead in (*found.in_progress, *found.ready)
         ]
         reply = stop_answer(_asked(), pending)
         if reply is not None:

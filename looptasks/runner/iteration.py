@@ -1,21 +1,17 @@
 """One iteration, start to finish: asks the core, calls effects through protocols."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
-from looptasks.core.agent import Answer, Call
+from looptasks.core.agent import Answer
 from looptasks.core.completion import Evidence
 from looptasks.core.digest import MISSING, of_value
 from looptasks.core.iteration import Iteration, result_digest
 from looptasks.core.job import Checked, Failed, Finished, Job, Outcome, Tools
 from looptasks.core.output import read_fields
-from looptasks.core.pipeline import Loop
 from looptasks.core.process import Command, CutShort, check_code
-from looptasks.core.progress import feedback
-from looptasks.core.prompt import render
-from looptasks.core.step import Iterate, Sight, Stop, completion, out_of_time
-
-RETRIED = frozenset({"transient", "timeout", "hung", "garbled"})
+from looptasks.core.step import Iterate, Sight, Stop, completion
+from looptasks.runner.attempts import adopt, try_attempts
 
 
 def run_iteration(job: Job, tools: Tools) -> Outcome:
@@ -32,7 +28,7 @@ def _run(job: Job, tools: Tools) -> Outcome:
     if checked is not None:
         return checked
     before = _before(job, tools)
-    found = _adopt(job, tools) or _try_attempts(job, tools)
+    found = adopt(job, tools) or try_attempts(job, tools)
     if isinstance(found, Failed):
         return found
     attempt, answer = found
@@ -87,130 +83,6 @@ def _check_before(job: Job, tools: Tools) -> Checked | None:
     return Checked(step.reason) if done else None
 
 
-def _adopt(job: Job, tools: Tools) -> tuple[str, Answer] | None:
-    """Take over a finished call; note calls that ended while nobody looked."""
-    noted = {event.get("attempt") for event in job.failures}
-    for attempt in tools.folder.attempts():
-        answer = tools.agent.read(attempt)
-        number = int(attempt.rpartition("/")[2])
-        if answer is not None and answer.verdict == "ok":
-            return attempt, answer
-        if number not in noted:
-            _note_failure(job, tools, number, answer)
-    return None
-
-
-def _try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
-    loop = job.stage.loop
-    failures = list(job.failures)
-    failed = Failed("error", "no attempt was made")
-    for tried in range(loop.attempts):
-        pause = loop.backoff * 2 ** (tried - 1) if tried else _delay(job)
-        if pause and tools.clock.pause(pause):
-            return Failed("interrupted", "interrupted while waiting")
-        attempt, answer = _attempt(job, tools, failures)
-        if answer.verdict == "ok":
-            return attempt, answer
-        number = int(attempt.rpartition("/")[2])
-        failures.append(_note_failure(job, tools, number, answer))
-        failed = Failed(answer.verdict, answer.reason)
-        if answer.verdict not in RETRIED:
-            break
-        if job.seconds_left is not None:
-            left = job.seconds_left - answer.seconds
-            if left <= 0:
-                return Failed(answer.verdict, out_of_time(loop))
-            job = job._replace(seconds_left=left)
-    return failed
-
-
-def _delay(job: Job) -> float:
-    return job.stage.loop.delay if job.history else 0.0
-
-
-def _attempt(
-    job: Job, tools: Tools, failures: Sequence[Mapping[str, Any]]
-) -> tuple[str, Answer]:
-    attempt = tools.folder.new_attempt()
-    prompt = tools.folder.write_prompt(_prompt(job, tools, failures))
-    loop = job.stage.loop
-    call = Call(
-        prompt=prompt,
-        folder=attempt,
-        cwd=tools.project.root,
-        stage=job.stage.name,
-        iteration=job.number,
-        model=loop.model,
-        env=job.env,
-        timeout=_shorter(loop.timeout, job.seconds_left),
-        idle_timeout=loop.idle_timeout,
-    )
-    try:
-        tools.agent.call(call)
-    except KeyboardInterrupt:
-        number = int(attempt.rpartition("/")[2])
-        _note_failure(job, tools, number, tools.agent.read(attempt))
-        raise
-    answer = tools.agent.read(attempt) or _no_answer(tools)
-    tools.folder.save_answer(answer, attempt)
-    return attempt, answer
-
-
-def _shorter(first: float | None, second: float | None) -> float | None:
-    limits = [limit for limit in (first, second) if limit is not None]
-    return min(limits, default=None)
-
-
-def _no_answer(tools: Tools) -> Answer:
-    now = tools.clock.now()
-    return Answer("garbled", "the attempt left no result", "", None, now, now, 0.0)
-
-
-def _note_failure(
-    job: Job, tools: Tools, attempt: int, answer: Answer | None
-) -> dict[str, Any]:
-    fields = {
-        "iteration": job.number,
-        "attempt": attempt,
-        "verdict": answer.verdict if answer else "interrupted",
-        "reason": answer.reason if answer else "its runner died",
-        "seconds": answer.seconds if answer else 0.0,
-        "cost_usd": answer.cost_usd if answer else None,
-        "tokens": answer.tokens._asdict() if answer and answer.tokens else None,
-    }
-    tools.ledger.event("attempt", **fields)
-    return fields
-
-
-def _prompt(job: Job, tools: Tools, failures: Sequence[Mapping[str, Any]]) -> str:
-    loop = job.stage.loop
-    failed = bool(job.history) and not job.history[-1].valid
-    log = tools.folder.previous_log() if failed else ""
-    unmet = tools.project.missing(loop.writes) if job.history else ()
-    kept = [f for f in failures if f["verdict"] != "interrupted"]
-    values = {
-        "SESSION": job.session,
-        "SESSION_NAME": job.session,
-        "ITERATION": str(job.number),
-        "INDEX": str(job.number - 1),
-        "PERSPECTIVE": perspective(loop, job.number),
-        "ITEM": job.item,
-        "GOAL": job.goal,
-        "FEEDBACK": feedback(log, kept, unmet),
-        "VALIDATE": loop.validate,
-        **tools.folder.variables(loop.prompt),
-        **job.variables,
-    }
-    return render(loop.prompt, values)
-
-
-def perspective(loop: Loop, number: int) -> str:
-    """Return the perspective of an iteration: each in turn."""
-    if not loop.perspectives:
-        return ""
-    return loop.perspectives[(number - 1) % len(loop.perspectives)]
-
-
 def _validate(job: Job, tools: Tools) -> int:
     log = tools.folder.log()
     ended = tools.processes.run(
@@ -250,6 +122,7 @@ def _iteration(
         validation=validation,
         cost_usd=answer.cost_usd,
         tokens=answer.tokens._asdict() if answer.tokens else None,
+        estimated=answer.estimated,
         seconds=answer.seconds,
         inputs=of_value(dict(job.inputs)),
         previous=job.history[-1].result if job.history else "",

@@ -1,0 +1,179 @@
+"""The attempts at one iteration: adopted, made, retried, waited for."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from looptasks.core.agent import Answer, Call
+from looptasks.core.instant import instant
+from looptasks.core.job import Failed, Job, Tools
+from looptasks.core.pipeline import Loop
+from looptasks.core.progress import feedback
+from looptasks.core.prompt import render
+from looptasks.core.step import out_of_time
+
+RETRIED = frozenset({"transient", "timeout", "hung", "garbled"})
+_UNTOLD, _MARGIN = 15 * 60.0, 5.0  # seconds: a limit whose end was not told; to be sure
+
+
+def adopt(job: Job, tools: Tools) -> tuple[str, Answer] | None:
+    """Take over a finished call; note calls that ended while nobody looked."""
+    noted = {event.get("attempt") for event in job.failures}
+    for attempt in tools.folder.attempts():
+        answer = tools.agent.read(attempt)
+        number = _number(attempt)
+        if answer is not None and answer.verdict == "ok":
+            return attempt, answer
+        if number not in noted:
+            _note_failure(job, tools, number, answer)
+    return None
+
+
+def try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
+    """Make attempts until one is good, or no further one makes sense."""
+    loop, tried = job.stage.loop, 0
+    failures = list(job.failures)
+    while True:
+        pause = loop.backoff * 2 ** (tried - 1) if tried else _delay(job)
+        if pause and tools.clock.pause(pause, ""):
+            return _CUT
+        attempt, answer = _attempt(job, tools, failures)
+        if answer.verdict == "ok":
+            return attempt, answer
+        failures.append(_note_failure(job, tools, _number(attempt), answer))
+        if answer.verdict == "limit" and loop.on_limit == "wait":
+            if _wait_for_limit(answer, tools):
+                return _CUT
+            continue  # a limit is nobody's failure: nothing is counted
+        tried += 1
+        job = _poorer(job, answer)
+        end = _ended(job, answer)
+        if end is not None or tried >= loop.attempts:
+            return end or Failed(answer.verdict, answer.reason)
+
+
+_CUT = Failed("interrupted", "interrupted while waiting")
+
+
+def _number(attempt: str) -> int:
+    return int(attempt.rpartition("/")[2])
+
+
+def _poorer(job: Job, answer: Answer) -> Job:
+    """Return the job with the time and the money that a failed attempt has left."""
+    seconds, dollars = job.seconds_left, job.dollars_left
+    return job._replace(
+        seconds_left=None if seconds is None else seconds - answer.seconds,
+        dollars_left=None if dollars is None else dollars - (answer.cost_usd or 0.0),
+    )
+
+
+def _ended(job: Job, answer: Answer) -> Failed | None:
+    """Say why no further attempt is to be made, if so."""
+    if answer.verdict == "limit":
+        until = f", until {answer.resets_at}" if answer.resets_at else ""
+        return Failed("limit", f"{answer.reason}{until}")
+    if answer.verdict not in RETRIED:
+        return Failed(answer.verdict, answer.reason)
+    if job.seconds_left is not None and job.seconds_left <= 0:
+        return Failed(answer.verdict, out_of_time(job.stage.loop))
+    if job.dollars_left is not None and job.dollars_left <= 0:
+        return Failed("budget", f"the budget is used up after: {answer.reason}")
+    return None
+
+
+def _wait_for_limit(answer: Answer, tools: Tools) -> bool:
+    """Wait until a usage limit is over; tell whether that was cut short."""
+    end, now = instant(answer.resets_at), instant(tools.clock.now())
+    seconds = _UNTOLD
+    if end is not None and now is not None:
+        seconds = max((end - now) / 10**9, 0.0) + _MARGIN
+    until = f" until {answer.resets_at}" if answer.resets_at else ""
+    return tools.clock.pause(seconds, f"usage limit: waiting{until}")
+
+
+def _delay(job: Job) -> float:
+    return job.stage.loop.delay if job.history else 0.0
+
+
+def _attempt(
+    job: Job, tools: Tools, failures: Sequence[Mapping[str, Any]]
+) -> tuple[str, Answer]:
+    attempt = tools.folder.new_attempt()
+    prompt = tools.folder.write_prompt(_prompt(job, tools, failures))
+    loop = job.stage.loop
+    call = Call(
+        prompt=prompt,
+        folder=attempt,
+        cwd=tools.project.root,
+        stage=job.stage.name,
+        iteration=job.number,
+        model=loop.model,
+        env=job.env,
+        timeout=_shorter(loop.timeout, job.seconds_left),
+        idle_timeout=loop.idle_timeout,
+        budget_usd=job.dollars_left,
+    )
+    try:
+        tools.agent.call(call)
+    except KeyboardInterrupt:
+        number = _number(attempt)
+        _note_failure(job, tools, number, tools.agent.read(attempt))
+        raise
+    answer = tools.agent.read(attempt) or _no_answer(tools)
+    tools.folder.save_answer(answer, attempt)
+    return attempt, answer
+
+
+def _shorter(first: float | None, second: float | None) -> float | None:
+    limits = [limit for limit in (first, second) if limit is not None]
+    return min(limits, default=None)
+
+
+def _no_answer(tools: Tools) -> Answer:
+    now = tools.clock.now()
+    return Answer("garbled", "the attempt left no result", "", None, now, now, 0.0)
+
+
+def _note_failure(
+    job: Job, tools: Tools, attempt: int, answer: Answer | None
+) -> dict[str, Any]:
+    fields = {
+        "iteration": job.number,
+        "attempt": attempt,
+        "verdict": answer.verdict if answer else "interrupted",
+        "reason": answer.reason if answer else "its runner died",
+        "seconds": answer.seconds if answer else 0.0,
+        "cost_usd": answer.cost_usd if answer else None,
+        "tokens": answer.tokens._asdict() if answer and answer.tokens else None,
+    }
+    tools.ledger.event("attempt", **fields)
+    return fields
+
+
+def _prompt(job: Job, tools: Tools, failures: Sequence[Mapping[str, Any]]) -> str:
+    loop = job.stage.loop
+    failed = bool(job.history) and not job.history[-1].valid
+    log = tools.folder.previous_log() if failed else ""
+    unmet = tools.project.missing(loop.writes) if job.history else ()
+    kept = [f for f in failures if f["verdict"] != "interrupted"]
+    values = {
+        "SESSION": job.session,
+        "SESSION_NAME": job.session,
+        "ITERATION": str(job.number),
+        "INDEX": str(job.number - 1),
+        "PERSPECTIVE": perspective(loop, job.number),
+        "ITEM": job.item,
+        "GOAL": job.goal,
+        "FEEDBACK": feedback(log, kept, unmet),
+        "VALIDATE": loop.validate,
+        **tools.folder.variables(loop.prompt),
+        **job.variables,
+    }
+    return render(loop.prompt, values)
+
+
+def perspective(loop: Loop, number: int) -> str:
+    """Return the perspective of an iteration: each in turn."""
+    if not loop.perspectives:
+        return ""
+    return loop.perspectives[(number - 1) % len(loop.perspectives)]
