@@ -156,25 +156,26 @@ def waves(beads: Mapping[str, SeenBead], record: SessionRecord) -> dict[str, int
     """Return the wave of each bead of the session, from 1.
 
     Open beads count, and those that were closed since the session began: so a wave
-    keeps its number while its beads get done.
+    keeps its number while its beads get done. Beads of a cycle are in no wave.
     """
     members = {
-        bead.id: [b for b in bead.blockers if b in beads]
+        bead.id
         for bead in beads.values()
         if bead.status != "closed" or (record.began and bead.closed >= record.began)
     }
-    level: dict[str, int] = {}
-    for start in members:
-        stack = [start]
-        while stack:
-            above = [b for b in members[stack[-1]] if b in members]
-            missing = [b for b in above if b not in level and b not in stack]
-            if missing:
-                stack += missing
-                continue
-            bead = stack.pop()
-            level[bead] = 1 + max((level.get(b, 0) for b in above), default=0)
-    return level
+    below = _dependents(beads[bead] for bead in members)
+    missing = {
+        bead: len(members.intersection(beads[bead].blockers)) for bead in members
+    }
+    level = dict.fromkeys(members, 1)
+    free = [bead for bead in beads if missing.get(bead) == 0]
+    for bead in free:
+        for child in below.get(bead, ()):
+            level[child] = max(level[child], level[bead] + 1)
+            missing[child] -= 1
+            if not missing[child]:
+                free.append(child)
+    return {bead: level[bead] for bead in free}
 
 
 class Standing(NamedTuple):

@@ -96,6 +96,9 @@ class Folder(Protocol):
     def log(self) -> str:
         """Return the path of the check's log."""
 
+    def close_log(self) -> None:
+        """Let nothing in the check's log that must not be kept."""
+
     def append_log(self, text: str) -> None:
         """Add to the check's log."""
 

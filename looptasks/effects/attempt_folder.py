@@ -8,6 +8,7 @@ from looptasks.core.agent import Answer, Tokens, VerdictName
 from looptasks.core.duration import spoken
 from looptasks.core.process import Ended
 from looptasks.effects.files import read_json
+from looptasks.effects.scrub import clean
 
 USAGE = "usage.json"
 _TAIL, _LINE, _USAGE_LIMIT = 4096, 200, 65536
@@ -40,7 +41,7 @@ def answer_in(folder: str) -> Answer | None:
     cost, tokens = _usage(f"{folder}/{USAGE}")
     return Answer(
         verdict,
-        reason,
+        clean(reason),
         f"{folder}/stdout",
         ended.exit_code,
         ended.started_at,

@@ -39,7 +39,12 @@ def recall(root: str, entry: str, given: dict[str, Any]) -> dict[str, Any] | Non
 def remember(
     root: str, entry: str, given: dict[str, Any], record: dict[str, Any]
 ) -> None:
-    """Keep a record for next time, if the disk lets us."""
+    """Keep a record for next time, if the disk lets us and no secret is in it."""
+    from looptasks.effects.scrub import clean  # noqa: PLC0415 - not on the fast path
+
+    prompts = [str(stage.get("prompt", "")) for stage in record.get("stages", ())]
+    if any(clean(prompt) != prompt for prompt in prompts):
+        return
     body = json.dumps({**record, "version": __version__}, separators=(",", ":"))
     data = body.encode()
     with suppress(OSError, ValueError, LoopError):

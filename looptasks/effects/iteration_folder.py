@@ -1,14 +1,13 @@
 """An iteration's folder: prompt, attempts, output, check, and the record of it."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from looptasks.core.agent import Answer
 from looptasks.core.digest import of_value
 from looptasks.core.iteration import Iteration, state_of
 from looptasks.core.progress import header, note
-from looptasks.core.prompt import variables
 from looptasks.effects.files import (
     make_folder,
     read_all,
@@ -20,10 +19,11 @@ from looptasks.effects.files import (
     write_whole,
 )
 from looptasks.effects.project_files import digest_of
+from looptasks.effects.prompt_files import file_variables
+from looptasks.effects.scrub import scrub
 from looptasks.effects.session_folder import SessionFolder, copy_whole, inputs_of
 
-_CHUNK, _SHOWN, _LOG = 1 << 20, 200_000, 20_000
-_UNUSED = ("ARTIFACT", "BEAD", "BEAD_ID", "BD")
+_CHUNK, _LOG = 1 << 20, 20_000
 
 Record = Callable[[Iteration], None]
 
@@ -103,37 +103,12 @@ class IterationFolder:
     def variables(self, prompt: str) -> dict[str, str]:
         """Return the variables of a prompt that come from files."""
         progress = self._session.stage(self._stage, "progress.md")
-        values = dict.fromkeys(_UNUSED, "")
-        values |= {
+        return {
             "PROGRESS": progress,
             "PROGRESS_FILE": progress,
             "OUTPUT": self._file("output.md"),
+            **file_variables(self._session, self._inputs, prompt),
         }
-        for name in variables(prompt):
-            if name == "LEARNINGS":
-                values[name] = self._learnings()
-            elif name == "INPUTS":
-                values[name] = self._texts(self._inputs)
-            elif name.startswith("INPUTS."):
-                values[name] = self._texts([name.removeprefix("INPUTS.")])
-        return values
-
-    def _texts(self, stages: Iterable[str]) -> str:
-        files = [f for stage in stages for f in self._session.output_files(stage)]
-        return "\n\n".join(self._shown(path) for path in files)
-
-    def _learnings(self) -> str:
-        folder = self._session.file("learnings")
-        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
-        return "\n\n".join(self._shown(os.path.join(folder, n)) for n in names)
-
-    def _shown(self, path: str) -> str:
-        name = os.path.relpath(path, self._session.root)
-        with open(path, "rb") as file:
-            text = file.read(_SHOWN).decode("utf-8", "replace").rstrip("\n")
-        cut = os.path.getsize(path) > _SHOWN
-        rest = f"\n[cut here; the whole is in {name}]" if cut else ""
-        return f"--- {name} ---\n{text}{rest}"
 
     def write_prompt(self, text: str) -> str:
         """Keep the prompt, and return its path."""
@@ -158,6 +133,9 @@ class IterationFolder:
         agent was paid.
         """
         path = f"{attempt}/result.json"
+        for name in ("stdout", "stderr"):
+            scrub(f"{attempt}/{name}")
+        scrub(self._file("prompt.md"))
         facts = read_json(path)
         value = {**(facts or {"schema": 1}), **_verdict(answer)}
         write_json(path, value, durable=bool(self._validate))
@@ -167,6 +145,7 @@ class IterationFolder:
         path = self._file("output.md")
         if not os.path.exists(path):
             return copy_whole(text, path, durable=True)
+        scrub(path)
         sync(path)
         return digest_of(path)
 
@@ -184,6 +163,10 @@ class IterationFolder:
         """Return the path of the check's log."""
         return self._file("validation.log")
 
+    def close_log(self) -> None:
+        """Let nothing in the check's log that must not be kept."""
+        scrub(self.log())
+
     def append_log(self, text: str) -> None:
         """Add to the check's log."""
         with storing(self.log()), open(self.log(), "a", encoding="utf-8") as file:
@@ -199,6 +182,8 @@ class IterationFolder:
 
     def _grow_progress(self, added: bytes) -> None:
         path = self._session.stage(self._stage, "progress.md")
+        if scrub(path, self._progress_size):
+            self._progress_size = 0
         with storing(path):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
             try:

@@ -14,11 +14,11 @@ from looptasks.core.process import Command, Ended, Processes
 from looptasks.core.reading import Dialect, Reading
 from looptasks.core.reset_time import reset_in
 from looptasks.core.sandbox import is_boxed
-from looptasks.core.secret import masked
 from looptasks.core.verdict import fault_in, verdict
 from looptasks.effects.attempt_folder import ended_in
 from looptasks.effects.event_file import AttemptStreams
 from looptasks.effects.files import write_if_changed
+from looptasks.effects.scrub import clean
 from looptasks.errors import LoopError
 
 ANSWER = "answer.md"
@@ -78,7 +78,7 @@ class StreamAgent:
             return None
         reading = self.watch(folder).end()
         text = f"{folder}/{ANSWER}"
-        write_if_changed(text, masked(reading.text).encode("utf-8", "replace"))
+        write_if_changed(text, clean(reading.text).encode("utf-8", "replace"))
         return self._answer(reading, ended, text)
 
     def watch(self, folder: str) -> AttemptStreams:
@@ -131,7 +131,7 @@ class StreamAgent:
         guess = self.estimated(reading)
         return Answer(
             name,
-            masked(reason),
+            clean(reason),
             text,
             ended.exit_code,
             ended.started_at,

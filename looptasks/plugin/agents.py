@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from looptasks.core.command_line import as_argv
 from looptasks.core.pipeline import Stage
-
 from looptasks.plugin.voice import say
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ def adopt(job: Job, tools: Tools) -> tuple[str, Answer] | None:
         answer = tools.agent.read(attempt)
         number = _number(attempt)
         if answer is not None and answer.verdict == "ok":
+            tools.folder.save_answer(answer, attempt)
             return attempt, answer
         if number not in noted:
             _note_failure(job, tools, number, answer)

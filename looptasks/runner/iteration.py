@@ -96,6 +96,7 @@ def _validate(job: Job, tools: Tools) -> int:
             timeout=job.stage.loop.timeout,
         )
     )
+    tools.folder.close_log()
     return check_code(ended)
 
 

@@ -1,4 +1,4 @@
-"""A bead project: a board of beads for session `s`, and an agent that notes its runs."""
+"""A bead project: a board of beads for session `s`, and an agent that notes runs."""
 
 import json
 import sys

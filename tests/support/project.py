@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 TIMEOUT = 60.0
 # Notes its run, then does what `steps/LOOP.ITERATION` or `steps/LOOP` says.
 AGENT = """\
