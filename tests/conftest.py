@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.bead_project import BeadProject
 from tests.support.project import Project
 
 
@@ -11,3 +12,11 @@ from tests.support.project import Project
 def project(tmp_path: Path) -> Project:
     """Return an empty project that uses our loader."""
     return Project(tmp_path / "project")
+
+
+@pytest.fixture
+def fan(tmp_path: Path) -> BeadProject:
+    """Return a project whose `loop:swarm` runs once per bead of session `s`."""
+    project = BeadProject(tmp_path / "project")
+    project.swarm()
+    return project

@@ -302,6 +302,15 @@ def test_beads_are_found_from_a_folder_below(ours: BeadsCli, tmp_path: Path) -> 
     assert [bead["id"] for bead in ours.json("ready", env=there)] == [id_]
 
 
+def test_beads_of_another_project_further_up_are_not_touched(ours: BeadsCli) -> None:
+    ours.create("of the outer project")
+    inner = ours.folder / "inner"
+    (inner / ".git").mkdir(parents=True)
+    ours.folder = inner
+    assert ours.ready() == []
+    assert ours.create("own").startswith("inner-")
+
+
 def test_what_was_exported_can_be_imported_elsewhere(
     ours: BeadsCli, tmp_path: Path
 ) -> None:

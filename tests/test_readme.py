@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from doit.doit_cmd import DoitMain
 
+from looptasks.core.agent_settings import AgentSettings
 from looptasks.core.pipeline import DEFAULTS
 from looptasks.core.prompt import KNOWN
 from looptasks.core.request import VARIABLES, request_from
@@ -116,6 +117,12 @@ def test_the_keys_of_a_pipeline_are_all_in_the_table(readme: Readme) -> None:
     stage = set(declared["$defs"]["placed"]["properties"]) - loop
     wanted = {*declared["properties"], *(f"stages[].{key}" for key in stage)}
     assert set(readme.words("### pipelines/NAME.yaml")) == wanted
+
+
+def test_the_settings_of_an_agent_are_all_in_the_table(readme: Readme) -> None:
+    cells = [row[0] for row in readme.table("### Agents in pyproject.toml")]
+    keys = [key.strip(" `") for cell in cells for key in cell.split(",")]
+    assert sorted(keys) == sorted(set(AgentSettings._fields) - {"prices"})
 
 
 def test_the_variables_of_a_prompt_are_all_in_the_table(readme: Readme) -> None:

@@ -82,6 +82,12 @@ def why_due(bead: SeenBead, record: StageRecord | None, session: str) -> str | N
     return "it was re-opened" if complete else "it is open"
 
 
+def is_finished(bead: SeenBead, record: StageRecord | None) -> bool:
+    """Tell whether a bead is closed because its loop came to its end."""
+    complete = record is not None and record.status == "complete"
+    return complete and bead.status == "closed"
+
+
 def _why_again(bead: SeenBead, record: StageRecord, session: str) -> str | None:
     """Say why a closed bead has something to do."""
     if record.status == "complete":
@@ -112,7 +118,7 @@ def due(
     while todo:
         for child in dependents.get(todo.pop(), ()):
             known = record.stages.get(folder_of(child))
-            if child not in reasons and known is not None and known.iterations:
+            if child not in reasons and is_finished(beads[child], known):
                 reasons[child] = "what it rests on may come out differently"
                 todo.append(child)
     return {bead: reasons[bead] for bead in ordered(beads, reasons)}

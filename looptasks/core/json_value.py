@@ -43,7 +43,7 @@ def amount(value: object, *path: str) -> float | None:
     found = at(value, *path)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None
-    return found if 0 <= found <= _LARGEST and isfinite(found) else None
+    return float(found) if 0 <= found <= _LARGEST and isfinite(found) else None
 
 
 def objects(value: object, *path: str) -> list[Event]:

@@ -52,6 +52,7 @@ class AtWork(NamedTuple):
     seconds: float
     attempt: int
     doing: str
+    spent: str = ""
 
 
 class StageView(NamedTuple):
@@ -159,6 +160,8 @@ def _stage(stage: StageView, names: int, signs: Signs) -> Row:
         row.append(Piece(f"{between}{clock(now.seconds)}", "quiet", 2))
         if now.attempt > 1:
             row.append(Piece(f"{between}attempt {now.attempt}", "quiet", 4))
+        if now.spent:
+            row.append(Piece(f"{between}{now.spent}", "quiet", 5))
     if stage.reason:
         row.append(Piece(f"{between}{stage.reason}", "quiet", 5, elastic=True))
     return tuple(row)

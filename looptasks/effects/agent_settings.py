@@ -5,9 +5,11 @@ from typing import Any
 
 from looptasks.core.agent_settings import AgentSettings, prices_from, settings_from
 from looptasks.core.json_value import at
+from looptasks.core.size import bytes_in
 from looptasks.errors import DeclarationError
 
 FILE = "pyproject.toml"
+_TRANSCRIPT = "50MB"
 
 
 def agent_settings(root: str, name: str) -> AgentSettings:
@@ -16,7 +18,18 @@ def agent_settings(root: str, name: str) -> AgentSettings:
     agents = _table(said, "agents")
     settings = settings_from(_table(agents, name, "agents"), f"{_PLACE}.agents.{name}")
     prices = prices_from(_table(said, "prices"), f"{_PLACE}.prices")
+    _limit_in(said)  # a mistake is told before an agent starts
     return settings._replace(prices=prices)
+
+
+def transcript_limit(root: str) -> int:
+    """Return how many bytes of what an agent prints are kept."""
+    return _limit_in(_said(root))
+
+
+def _limit_in(said: dict[str, Any]) -> int:
+    limit = said.get("transcript_limit", _TRANSCRIPT)
+    return bytes_in(limit, f"{_PLACE}.transcript_limit")
 
 
 def configured_names(root: str) -> tuple[str, ...]:

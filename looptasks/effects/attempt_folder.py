@@ -9,6 +9,7 @@ from looptasks.core.duration import spoken
 from looptasks.core.process import Ended
 from looptasks.effects.files import read_json
 from looptasks.effects.scrub import clean
+from looptasks.effects.transcripts import unpacked
 
 USAGE = "usage.json"
 _TAIL, _LINE, _USAGE_LIMIT = 4096, 200, 65536
@@ -42,7 +43,7 @@ def answer_in(folder: str) -> Answer | None:
     return Answer(
         verdict,
         clean(reason),
-        f"{folder}/stdout",
+        unpacked(f"{folder}/stdout"),
         ended.exit_code,
         ended.started_at,
         ended.finished_at,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from looptasks.core.board import Board
 
 _LIMIT = 60  # seconds for one call
-_FRESH = 1.0  # seconds for which an export counts as now: a call takes 0.3
+_FRESH = 1.0  # seconds for which an export counts as now
+_PATIENCE = 4  # and at least so many times what it took: a slow one is not repeated
 # No process of `bd` may outlive the call: no daemon, no sender of statistics.
 _ENVIRONMENT = {"BEADS_NO_DAEMON": "1", "BD_DISABLE_EVENT_FLUSH": "1"}
 
@@ -34,27 +35,28 @@ class BdBeads:
         self.root = root
         self.program = program
         self._board: Board | None = None
-        self._read_at = 0.0
+        self._stale_at = 0.0
         self._count = 0
         self._every = True  # whether `export` knows `--all`
 
     def revision(self) -> int:
         """Return a number that stays for a second: `bd` has no cheap way to tell."""
-        if time.monotonic() - self._read_at >= _FRESH:
+        if self._board is not None and time.monotonic() >= self._stale_at:
             self._forget()
         return self._count
 
     def _forget(self) -> None:
-        if self._board is not None:
-            self._board = None
-            self._count += 1
+        self._board = None
+        self._count += 1
 
     def beads(self) -> Board:
         """Return all beads."""
         self.revision()
         if self._board is None:
-            self._read_at = time.monotonic()
+            start = time.monotonic()
             self._board = board_from(self._export(), f"`{self.program} export`")
+            took = time.monotonic() - start
+            self._stale_at = start + max(_FRESH, _PATIENCE * took)
         return self._board
 
     def _export(self) -> str:

@@ -7,32 +7,29 @@ import os
 from looptasks.core import json_text
 
 FOLDER = ".beads"
+_TOPS = (".git", ".loop", "doit.cfg")  # what only the top of a project has
 
 
 def find_folder(start: str) -> str:
     """Return the `.beads` folder of a place: `BEADS_DIR`, or the nearest going up.
 
-    Where there is none yet, it is where the first bead shall go.
+    The search ends where the project does. Where there is none yet, it is where the
+    first bead shall go.
     """
     named = os.environ.get("BEADS_DIR")
     if named:
         return _redirected(os.path.abspath(named))
-    places = _upward(os.path.abspath(start))
-    for place in places:
+    first = place = os.path.abspath(start)
+    while True:
         folder = os.path.join(place, FOLDER)
         if os.path.isdir(folder):
             return _redirected(folder)
-    for place in places:
-        if any(os.path.exists(os.path.join(place, top)) for top in (".git", ".loop")):
-            return os.path.join(place, FOLDER)
-    return os.path.join(places[0], FOLDER)
-
-
-def _upward(place: str) -> list[str]:
-    places = [place]
-    while os.path.dirname(places[-1]) != places[-1]:
-        places.append(os.path.dirname(places[-1]))
-    return places
+        if any(os.path.exists(os.path.join(place, top)) for top in _TOPS):
+            return folder
+        above = os.path.dirname(place)
+        if above == place:
+            return os.path.join(first, FOLDER)
+        place = above
 
 
 def _redirected(folder: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from looptasks.core.reading import Dialect, Reading, complained, fed
+from looptasks.effects.transcripts import opened
 
 _CHUNK = 1 << 18
 LONGEST_LINE = 16 << 20
@@ -19,18 +20,40 @@ class GrowingLines:
     def __init__(self, path: str) -> None:
         self._path = path
         self._at = 0
+        self._file = 0
+        self._told = 0
+        self._known = 0
         self._rest = bytearray()
         self._skipping = False
 
     def more(self) -> Iterator[bytes]:
         """Yield the lines that are whole by now."""
-        with suppress(OSError), open(self._path, "rb") as file:
-            if os.fstat(file.fileno()).st_size < self._at:
-                self._at = 0  # it was begun anew
+        with suppress(OSError, EOFError), opened(self._path) as file:
+            self._recognise(os.fstat(file.fileno()))
             file.seek(self._at)
             while chunk := file.read(_CHUNK):
                 self._at += len(chunk)
-                yield from self._lines(chunk)
+                for line in self._lines(chunk):
+                    self._told += 1
+                    if self._told > self._known:
+                        yield line
+
+    def _recognise(self, stat: os.stat_result) -> None:
+        """Start again at a file that has taken the place of the one before.
+
+        One that was cleaned, cut or packed tells the same lines again; one that has
+        become shorter in its place was begun anew.
+        """
+        replaced = stat.st_ino != self._file
+        shorter = stat.st_size < self._at and self._path_is_plain()
+        if replaced or shorter:
+            self._known = self._told if replaced else 0
+            self._at = self._told = 0
+            self._rest.clear()
+        self._file = stat.st_ino
+
+    def _path_is_plain(self) -> bool:
+        return os.path.exists(self._path)
 
     def last(self) -> bytes:
         """Return what stands after the last newline."""

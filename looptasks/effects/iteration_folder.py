@@ -207,4 +207,6 @@ def _verdict(answer: Answer) -> dict[str, Any]:
         "model": answer.model or None,
         "session_id": answer.session_id or None,
         "turns": answer.turns,
+        "estimated": answer.estimated,
+        "resets_at": answer.resets_at or None,
     }

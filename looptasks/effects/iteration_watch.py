@@ -1,9 +1,13 @@
 """A watch over an iteration: what its folder shows while somebody else fills it."""
 
 import os
+from typing import Any
 
 from looptasks.core.glimpse import Glimpse
+from looptasks.core.reading import Reading
+from looptasks.effects.event_file import AttemptStreams
 from looptasks.effects.files import read_json
+from looptasks.effects.stream_note import dialect_in
 
 _TAIL = 4096
 
@@ -15,6 +19,8 @@ class IterationWatch:
         self._folder = folder
         self._known: tuple[object, ...] = ()
         self._glimpse = Glimpse()
+        self._watched = ""
+        self._streams: AttemptStreams | None = None
 
     def look(self) -> Glimpse:
         """Return what there is to see; a folder without attempts shows nothing."""
@@ -24,11 +30,22 @@ class IterationWatch:
         result = _stamp(f"{folder}/result.json")
         known = (attempt, result, _stamp(printed), _stamp(log))
         if attempt and known != self._known:
-            verdict = _verdict(f"{folder}/result.json") if result else ""
+            ended = _result(f"{folder}/result.json") if result else {}
+            verdict = _text(ended, "verdict")
             tail, whole = _tail(log if verdict == "ok" else printed)
-            self._glimpse = Glimpse(attempt, verdict, tail, whole)
+            reading = self._read(folder) if known[2] else None
+            resets_at = _text(ended, "resets_at")
+            self._glimpse = Glimpse(attempt, verdict, tail, whole, reading, resets_at)
             self._known = known
         return self._glimpse
+
+    def _read(self, folder: str) -> Reading | None:
+        """Return what an attempt's events have told; None when it prints plain text."""
+        if folder != self._watched:
+            dialect = dialect_in(folder)
+            self._streams = AttemptStreams(folder, dialect) if dialect else None
+            self._watched = folder
+        return self._streams.look() if self._streams else None
 
 
 def newest_attempt(folder: str) -> int:
@@ -48,10 +65,14 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def _verdict(path: str) -> str:
+def _result(path: str) -> dict[str, Any]:
     found = read_json(path)
-    verdict = found.get("verdict") if isinstance(found, dict) else None
-    return verdict if isinstance(verdict, str) else ""
+    return found if isinstance(found, dict) else {}
+
+
+def _text(found: dict[str, Any], key: str) -> str:
+    value = found.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def _tail(path: str) -> tuple[str, bool]:

@@ -3,10 +3,11 @@
 import glob
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Iterator
 
 from looptasks.core.digest import MISSING
-from looptasks.errors import DeclarationError
+from looptasks.errors import DeclarationError, StorageError
 
 _CHUNK = 1 << 20
 _GLOB_SIGNS = frozenset("*?[")
@@ -16,12 +17,26 @@ _NOT_OURS = frozenset({".git", ".loop"})
 def digest_of(path: str) -> str:
     """Return the digest of a file's content, however large it is."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            state = hashlib.sha256()
-            while chunk := file.read(_CHUNK):
-                state.update(chunk)
+        # A pipe that somebody put there must not make anyone wait for its other end.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
         return MISSING
+    except OSError as error:
+        raise StorageError(
+            f"cannot be read: {error.strerror}", where=path, fix="make it readable"
+        ) from error
+    try:
+        return _digest_from(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _digest_from(descriptor: int) -> str:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return MISSING
+    state = hashlib.sha256()
+    while chunk := os.read(descriptor, _CHUNK):
+        state.update(chunk)
     return state.hexdigest()
 
 
@@ -43,7 +58,8 @@ def matches(root: str, pattern: str) -> list[str]:
     inside(root, pattern)
     if _GLOB_SIGNS.isdisjoint(pattern):
         whole = os.path.join(root, pattern)
-        return sorted(_below(root, whole)) if os.path.isdir(whole) else [pattern]
+        folder = os.path.isdir(whole) and _within(root, os.path.realpath(whole))
+        return sorted(_below(root, whole)) if folder else [pattern]
     names = glob.glob(pattern, root_dir=root, recursive=True)
     ours = (n for n in names if n.partition(os.sep)[0] not in _NOT_OURS)
     return sorted(n for n in ours if os.path.isfile(os.path.join(root, n)))
@@ -58,9 +74,10 @@ def _below(root: str, folder: str) -> Iterator[str]:
 
 def _inside_digest(root: str, path: str) -> str:
     whole = os.path.join(root, path)
-    if os.path.islink(whole) and not _within(root, os.path.realpath(whole)):
-        # A link that leads out of the project is taken by its text, never followed.
-        return hashlib.sha256(os.readlink(whole).encode()).hexdigest()
+    real = os.path.realpath(whole)
+    if not _within(root, real):
+        # What a link finds outside of the project is taken by its name, never read.
+        return hashlib.sha256(os.fsencode(real)).hexdigest()
     return digest_of(whole)
 
 

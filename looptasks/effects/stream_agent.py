@@ -19,9 +19,9 @@ from looptasks.effects.attempt_folder import ended_in
 from looptasks.effects.event_file import AttemptStreams
 from looptasks.effects.files import write_if_changed
 from looptasks.effects.scrub import clean
+from looptasks.effects.stream_note import write_note
+from looptasks.effects.transcripts import ANSWER
 from looptasks.errors import LoopError
-
-ANSWER = "answer.md"
 
 
 class Launch(NamedTuple):
@@ -67,6 +67,7 @@ class StreamAgent:
             folder=os.path.abspath(call.folder),
         )
         launch = self._profile.launch(call, self._settings, boxed)
+        write_note(call.folder, self.name, self._settings.read)
         for name, content in launch.files.items():
             write_if_changed(f"{call.folder}/{name}", content.encode())
         self._running(boxed).run(self._command(call, launch))

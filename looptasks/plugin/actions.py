@@ -16,6 +16,7 @@ from looptasks.core.record import StageRecord
 from looptasks.core.step import Iterate, Stop
 from looptasks.effects.iteration_folder import IterationFolder
 from looptasks.effects.session_folder import stage_state
+from looptasks.effects.transcripts import cut_long, pack
 from looptasks.errors import LoopError, SessionBusy
 from looptasks.plugin.agents import agent_for
 from looptasks.plugin.board_file import write_board
@@ -43,6 +44,7 @@ def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
         with place:
             write_head(place, job)
             outcome = run_iteration(job, _tools(place, job, recording))
+            _cut_transcripts(place, job)
     except LoopError as error:
         return _failed(place, job.stage, Stop("failed", str(error)))
     match outcome:
@@ -58,6 +60,19 @@ def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
             limit = verdict in ("limit", "budget")
             stop = Stop("waiting", text) if limit else Stop("failed", text)
             return _failed(place, job.stage, stop)
+
+
+def _cut_transcripts(place: Workplace, job: Job) -> None:
+    """Keep no more of what agents printed than the project wants."""
+
+    def limit() -> int:
+        from looptasks.effects.agent_settings import (  # noqa: PLC0415 - 10 ms
+            transcript_limit,
+        )
+
+        return transcript_limit(place.root)
+
+    cut_long(place.folder.iteration(job.stage.name, job.number), limit)
 
 
 def _bead_failed(place: Workplace, bead: str, stop: Stop) -> dict[str, str]:
@@ -180,6 +195,7 @@ def stand_still(place: Workplace, stage: Stage, step: Iterate | Stop) -> Any:
 def _failed(place: Workplace, stage: Stage, stop: Stop) -> Any:
     try:
         place.hold()
+        stop = _naming_branch(place, stage, stop)
         close(place, stage, stop)
         if bead := bead_of(stage.name):
             return _bead_failed(place, bead, stop)
@@ -188,6 +204,20 @@ def _failed(place: Workplace, stage: Stage, stop: Stop) -> Any:
     except LoopError as error:
         return TaskFailed(f"{stop.reason}\n{error}")
     return TaskFailed(stop.reason)
+
+
+def _naming_branch(place: Workplace, stage: Stage, stop: Stop) -> Stop:
+    """Say where the work of a bead is that does not come home."""
+    bead = bead_of(stage.name)
+    if not bead or not os.path.isdir(place.folder.file("worktrees")):
+        return stop
+    from looptasks.plugin.worksite import kept_branch  # noqa: PLC0415 - git is seldom
+
+    branch = kept_branch(place, bead)
+    if not branch:
+        return stop
+    why, line, more = stop.reason.partition("\n")
+    return stop._replace(reason=f"{why}; its work is on branch `{branch}`{line}{more}")
 
 
 def close(place: Workplace, stage: Stage, stop: Stop) -> None:
@@ -204,3 +234,5 @@ def close(place: Workplace, stage: Stage, stop: Stop) -> None:
     state = stage_state(place.session, stage.loop.name, record, whole=True)
     place.folder.write_state(state)
     write_board(place)
+    if stop.status == "complete":
+        pack(place.folder.stage(stage.name))

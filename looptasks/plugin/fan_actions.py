@@ -1,5 +1,6 @@
 """Actions of a fan: a bead that rests, and the end of the whole stage."""
 
+import os
 from typing import Any
 
 from doit.exceptions import TaskFailed
@@ -27,6 +28,7 @@ def close_fan(place: Workplace, stage: Stage) -> Any:
         stop = _stop(place, stage)
         if stop.status == "complete":
             _hand_on(place, stage)
+        _leave_tidy(place)
         close(place, stage, stop)
     except LoopError as error:
         return TaskFailed(str(error))
@@ -35,11 +37,19 @@ def close_fan(place: Workplace, stage: Stage) -> Any:
     return TaskFailed(stop.reason)
 
 
+def _leave_tidy(place: Workplace) -> None:
+    if os.path.isdir(place.folder.file("worktrees")):
+        from looptasks.plugin.worksite import clean_up  # noqa: PLC0415 - git is seldom
+
+        clean_up(place)
+
+
 def _stop(place: Workplace, stage: Stage) -> Stop:
     bad = [stop for stop in _bead_stops(place) if stop["status"] != "complete"]
     if failed := [stop for stop in bad if stop["status"] == "failed"]:
         names = "; ".join(f"{_bead(s)}: {s['reason'].splitlines()[0]}" for s in failed)
-        return Stop("failed", f"{len(failed)} beads failed: {names}")
+        fix = next((s["fix"] for s in failed if s.get("fix")), "")
+        return Stop("failed", f"{len(failed)} beads failed: {names}", fix)
     if bad:
         return Stop(bad[0]["status"], bad[0]["reason"], bad[0].get("fix", ""))
     evidence = Evidence(workload=place.beads.workload())

@@ -5,7 +5,15 @@ from typing import Any
 
 from doit.task import Task
 
-from looptasks.core.fan import due, folder_of, ordered, startable, task_of, why_due
+from looptasks.core.fan import (
+    due,
+    folder_of,
+    is_finished,
+    ordered,
+    startable,
+    task_of,
+    why_due,
+)
 from looptasks.core.step import Stop
 from looptasks.core.taskname import iteration_task
 from looptasks.plugin.bead_course import BeadCourse
@@ -14,7 +22,7 @@ from looptasks.plugin.fan_actions import close_fan, rest
 from looptasks.plugin.foresight import fan_step
 from looptasks.plugin.graph import IO, own, unroll
 from looptasks.plugin.late import late
-from looptasks.plugin.urgency import AT_ONCE, not_begun
+from looptasks.plugin.urgency import AT_ONCE, Ranks
 from looptasks.plugin.worksite import clean_up, isolates
 
 SOON = {"urgency": (AT_ONCE,)}
@@ -34,8 +42,7 @@ class Fan:
         self._workers = workers
         self._isolated: bool | None = None
         self._revision: object = None
-        self._ranked: object = None
-        self._places: dict[str, int] = {}
+        self.ranks = Ranks()
 
     @property
     def isolated(self) -> bool:
@@ -55,6 +62,7 @@ class Fan:
         self._revision = revision
         place.beads.refuse_cycles()
         seen = place.beads.seen()
+        self.ranks.order(ordered(seen, seen))
         found = startable(seen, due(seen, place.record(), place.session))
         fresh = [bead for bead in found if bead not in self.known]
         self.known.update(dict.fromkeys(fresh))
@@ -65,7 +73,7 @@ class Fan:
                 self,
                 bead,
                 after=self.blockers(bead),
-                meta=self.rank(bead),
+                meta=self.ranks.mark(bead),
             )
             after = [task_of(bead)]
             yield late(f"_replan:{bead}", replan, self, bead, after=after, meta=SOON)
@@ -102,14 +110,6 @@ class Fan:
         """Return a bead whose agent is at work, empty if there is none."""
         return next((bead for bead in self.begun if not self.through(bead)), "")
 
-    def rank(self, bead: str) -> dict[str, tuple[Any, ...]]:
-        """Return how urgent it is to begin a bead."""
-        seen = self.course.place.beads.seen()
-        if seen is not self._ranked:
-            self._ranked = seen
-            self._places = {b: n for n, b in enumerate(ordered(seen, seen))}
-        return not_begun(self._places.get(bead, 0))
-
     def all_tasks(self) -> list[str]:
         """Return everything that the stage waits for."""
         beads = list(self.known)
@@ -133,11 +133,11 @@ def expand(fan: Fan, seen: int) -> Iterator[Task]:
         return
     stage = course.stage
     step = fan_step(course)
-    settled = isinstance(step, Stop) and step.status == "complete"
+    complete = isinstance(step, Stop) and step.status == "complete"
     yield Task(
         stage.task,
         [(close_fan, [course.place, stage])],
-        uptodate=[settled],
+        uptodate=[complete and not fan.known],
         targets=[course.path("state.json")],
         doc=f"{stage.loop.description or stage.name} ({course.record.reason})",
         io=IO,
@@ -174,7 +174,7 @@ def _waits(fan: Fan, bead: str) -> list[str]:
 def _place_of(fan: Fan, bead: str, goal: int) -> dict[str, Any]:
     own = iteration_task(task_of(bead), goal)
     after = [name for name in fan.blockers(bead) if name != own]
-    return {"after": after, "meta": fan.rank(bead)}
+    return {"after": after, "meta": fan.ranks.mark(bead)}
 
 
 def _why_not(fan: Fan, bead: str) -> str:
@@ -186,7 +186,7 @@ def _why_not(fan: Fan, bead: str) -> str:
     if seen.holders:
         return f"blocked by {', '.join(seen.holders)}"
     record = place.record().stages.get(folder_of(bead))
-    if seen.status == "closed" or why_due(seen, record, place.session):
+    if is_finished(seen, record) or why_due(seen, record, place.session):
         return ""
     return f"it is {seen.status}"
 

@@ -14,7 +14,7 @@ from threading import Event, Thread
 from time import sleep
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-from looptasks.core.glimpse import doing
+from looptasks.core.glimpse import Glimpse, doing, limited, spent
 from looptasks.core.job import Job
 from looptasks.core.record import StageRecord
 from looptasks.core.screen_text import shown
@@ -195,18 +195,25 @@ class LiveView:
 
     def _glimpsed(self, watched: Watched) -> AtWork:
         job, seen = watched.job, watched.watch.look()
-        pause = job.stage.loop.delay if job.history else 0.0
-        check = shown(job.stage.loop.validate, self._secrets)
         # Rows that come and go are hard to read: what was said stays until the next.
         before = self._doing.get(job.stage.name, "")
-        now = doing(seen, pause, check, self._secrets) or before
+        now = self._said_of(job, seen) or before
         self._doing[job.stage.name] = now
         return AtWork(
             number=job.number,
             seconds=self._now() - watched.since,
             attempt=seen.attempt,
             doing=now,
+            spent=spent(seen),
         )
+
+    def _said_of(self, job: Job, seen: Glimpse) -> str:
+        loop = job.stage.loop
+        if seen.verdict == "limit" and loop.on_limit == "wait":
+            return limited(seen, self._place.clock.epoch())
+        pause = loop.delay if job.history else 0.0
+        check = shown(loop.validate, self._secrets)
+        return doing(seen, pause, check, self._secrets)
 
     def _now(self) -> float:
         return self._place.clock.monotonic()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from looptasks import __version__
 from looptasks.core.digest import of_value
-from looptasks.core.duration import spoken
 from looptasks.core.iteration import Iteration
 from looptasks.core.owner import Owner
 from looptasks.core.record import Event, SessionRecord
@@ -192,7 +191,7 @@ class Workplace:
     def pause(self, seconds: float, why: str) -> bool:
         """Wait, saying why if that is worth a word; tell whether it was cut short."""
         if why:
-            say(f"{why} ({spoken(seconds)})")
+            say(why)
         return self.interrupted.wait(seconds)
 
     def put(self, stage: str, iteration: Iteration) -> None:

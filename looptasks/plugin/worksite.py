@@ -118,6 +118,13 @@ class Worksite:
         return CheckResult(ok=check_code(ended) == 0, output=output)
 
 
+def kept_branch(place: Workplace, bead: str) -> str:
+    """Return the branch that holds a bead's work, empty when there is none."""
+    trees = Worktrees(place.root, place.session)
+    branch = trees.place(bead, "").branch
+    return branch if trees.git.tip(branch) else ""
+
+
 def put_away(place: Workplace, bead: str) -> None:
     """Remove a finished bead's worktree and branch; unfinished work stays."""
     trees = Worktrees(place.root, place.session)

@@ -4,15 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from looptasks.core.agent import Answer, Call
+from looptasks.core.duration import spoken
 from looptasks.core.instant import instant
 from looptasks.core.job import Failed, Job, Tools
 from looptasks.core.pipeline import Loop
 from looptasks.core.progress import feedback
 from looptasks.core.prompt import render
 from looptasks.core.step import out_of_time
+from looptasks.errors import StorageError
 
 RETRIED = frozenset({"transient", "timeout", "hung", "garbled"})
 _UNTOLD, _MARGIN = 15 * 60.0, 5.0  # seconds: a limit whose end was not told; to be sure
+_SLICE = 60.0  # seconds: no single wait outlasts a machine that was put to sleep
 
 
 def adopt(job: Job, tools: Tools) -> tuple[str, Answer] | None:
@@ -25,13 +28,15 @@ def adopt(job: Job, tools: Tools) -> tuple[str, Answer] | None:
             tools.folder.save_answer(answer, attempt)
             return attempt, answer
         if number not in noted:
+            if answer is not None:
+                tools.folder.save_answer(answer, attempt)
             _note_failure(job, tools, number, answer)
     return None
 
 
 def try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
     """Make attempts until one is good, or no further one makes sense."""
-    loop, tried = job.stage.loop, 0
+    loop, tried, limits = job.stage.loop, 0, 0
     failures = list(job.failures)
     while True:
         pause = loop.backoff * 2 ** (tried - 1) if tried else _delay(job)
@@ -41,15 +46,18 @@ def try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
         if answer.verdict == "ok":
             return attempt, answer
         failures.append(_note_failure(job, tools, _number(attempt), answer))
-        if answer.verdict == "limit" and loop.on_limit == "wait":
-            if _wait_for_limit(answer, tools):
-                return _CUT
-            continue  # a limit is nobody's failure: nothing is counted
-        tried += 1
         job = _poorer(job, answer)
         end = _ended(job, answer)
-        if end is not None or tried >= loop.attempts:
-            return end or Failed(answer.verdict, answer.reason)
+        if end is not None:
+            return end
+        if answer.verdict == "limit":
+            limits += 1  # it is nobody's failure: no attempt is counted
+            if _wait_for_limit(answer, limits, tools):
+                return _CUT
+            continue
+        tried, limits = tried + 1, 0
+        if tried >= loop.attempts:
+            return Failed(answer.verdict, answer.reason)
 
 
 _CUT = Failed("interrupted", "interrupted while waiting")
@@ -70,10 +78,12 @@ def _poorer(job: Job, answer: Answer) -> Job:
 
 def _ended(job: Job, answer: Answer) -> Failed | None:
     """Say why no further attempt is to be made, if so."""
-    if answer.verdict == "limit":
+    waits = answer.verdict == "limit" and job.stage.loop.on_limit == "wait"
+    if answer.verdict == "limit" and not waits:
+        why, line, fix = answer.reason.partition("\n")
         until = f", until {answer.resets_at}" if answer.resets_at else ""
-        return Failed("limit", f"{answer.reason}{until}")
-    if answer.verdict not in RETRIED:
+        return Failed("limit", f"{why}{until}{line}{fix}")
+    if answer.verdict not in RETRIED and not waits:
         return Failed(answer.verdict, answer.reason)
     if job.seconds_left is not None and job.seconds_left <= 0:
         return Failed(answer.verdict, out_of_time(job.stage.loop))
@@ -82,14 +92,26 @@ def _ended(job: Job, answer: Answer) -> Failed | None:
     return None
 
 
-def _wait_for_limit(answer: Answer, tools: Tools) -> bool:
-    """Wait until a usage limit is over; tell whether that was cut short."""
-    end, now = instant(answer.resets_at), instant(tools.clock.now())
-    seconds = _UNTOLD
-    if end is not None and now is not None:
-        seconds = max((end - now) / 10**9, 0.0) + _MARGIN
+def _wait_for_limit(answer: Answer, limits: int, tools: Tools) -> bool:
+    """Wait until a usage limit is over; tell whether that was cut short.
+
+    One that is hit again although its end has passed is waited for ever longer.
+    """
+    now = _now(tools)
+    told = instant(answer.resets_at)
+    end = now + _UNTOLD if told is None else told / 10**9 + _MARGIN
+    end = max(end, now + min(_MARGIN + _SLICE * (limits - 1), _UNTOLD))
     until = f" until {answer.resets_at}" if answer.resets_at else ""
-    return tools.clock.pause(seconds, f"usage limit: waiting{until}")
+    why = f"usage limit: waiting{until} ({spoken(end - now)})"
+    while (left := end - _now(tools)) > 0:
+        if tools.clock.pause(min(left, _SLICE), why):
+            return True
+        why = ""
+    return False
+
+
+def _now(tools: Tools) -> float:
+    return (instant(tools.clock.now()) or 0) / 10**9
 
 
 def _delay(job: Job) -> float:
@@ -117,12 +139,22 @@ def _attempt(
     try:
         tools.agent.call(call)
     except KeyboardInterrupt:
-        number = _number(attempt)
-        _note_failure(job, tools, number, tools.agent.read(attempt))
+        _keep_interrupted(job, tools, attempt)
         raise
-    answer = tools.agent.read(attempt) or _no_answer(tools)
+    answer = tools.agent.read(attempt)
+    if answer is None:
+        raise _no_result(attempt)
     tools.folder.save_answer(answer, attempt)
     return attempt, answer
+
+
+def _keep_interrupted(job: Job, tools: Tools, attempt: str) -> None:
+    """Note an attempt that was cut short; an answer that was complete is adopted."""
+    answer = tools.agent.read(attempt)
+    if answer is not None:
+        tools.folder.save_answer(answer, attempt)
+    if answer is None or answer.verdict != "ok":
+        _note_failure(job, tools, _number(attempt), answer)
 
 
 def _shorter(first: float | None, second: float | None) -> float | None:
@@ -130,9 +162,13 @@ def _shorter(first: float | None, second: float | None) -> float | None:
     return min(limits, default=None)
 
 
-def _no_answer(tools: Tools) -> Answer:
-    now = tools.clock.now()
-    return Answer("garbled", "the attempt left no result", "", None, now, now, 0.0)
+def _no_result(attempt: str) -> StorageError:
+    # Another try would not fare better, and cost as much.
+    return StorageError(
+        "the agent has ended, but how could not be written",
+        where=f"{attempt}/result.json",
+        fix="make room on the disk, then run the same command again",
+    )
 
 
 def _note_failure(

@@ -192,9 +192,9 @@ def check_killed_at(project: CrashProject, at: int, why: str) -> None:
     assert ran.code == 0, (why, ran)
     assert len(project.events(session, "iteration")) == 2, why
     assert faults(project, session) == [], why
-    progress = project.path(session, "work/progress.md").read_text()
-    assert [progress.count(f"### Iteration {n} ") for n in (1, 2)] == [1, 1], why
     if not project.env["KILL_TORN"]:
+        progress = project.path(session, "work/progress.md").read_text()
+        assert [progress.count(f"### Iteration {n} ") for n in (1, 2)] == [1, 1], why
         now = outputs(project, session)
         assert {name: now[name] for name in seen} == seen, why
 

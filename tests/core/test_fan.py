@@ -12,6 +12,7 @@ from looptasks.core.fan import (
     actor_of,
     due,
     folder_of,
+    is_finished,
     is_ours,
     ordered,
     standings,
@@ -216,8 +217,8 @@ def test_due_are_the_due_ones_and_worked_on_chains_below_them(
     def is_due(name: str) -> bool:
         if why_due(beads[name], stages.get(folder_of(name)), "s"):
             return True
-        known = folder_of(name) in stages
-        return known and any(is_due(b) for b in beads[name].blockers)
+        finished = is_finished(beads[name], stages.get(folder_of(name)))
+        return finished and any(is_due(b) for b in beads[name].blockers)
 
     found = due(beads, record, "s")
     assert set(found) == {name for name in beads if is_due(name)}

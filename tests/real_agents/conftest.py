@@ -20,12 +20,26 @@ def programs() -> Path:
     return found
 
 
+@pytest.fixture(scope="session")
+def paces() -> dict[str, float]:
+    """Return how long each agent takes for an answer here and now, once it is known."""
+    return {}
+
+
 @pytest.fixture
-def bench(request: pytest.FixtureRequest, programs: Path) -> Iterator[AgentBench]:
+def bench(
+    request: pytest.FixtureRequest, programs: Path, paces: dict[str, float]
+) -> Iterator[AgentBench]:
     """Return a bench for the agent that the test names."""
     # Not below the temp folder: codex refuses to work from there.
-    home = cache_folder() / "homes"
-    home.mkdir(exist_ok=True)
-    made = AgentBench(request.param, programs, home)
-    yield made
-    made.close()
+    homes = cache_folder() / "homes"
+    homes.mkdir(exist_ok=True)
+    made = AgentBench(request.param, programs, homes)
+    try:
+        if made.name not in paces:
+            made.run([{"text": "ok"}])
+            paces[made.name] = made.seconds
+        made.pace = paces[made.name]
+        yield made
+    finally:
+        made.close()

@@ -36,6 +36,7 @@ class AgentBench:
         self.fake = FakeModel().__enter__()
         self.mark = f"AGENT_BENCH={os.urandom(8).hex()}"
         self.seconds = 0.0
+        self.pace = 0.0
         self._path = search_path(programs)
         self._processes = KeeperProcesses(inherit_env=False)
         for folder in ("home", "temp", "work", "attempt"):
@@ -98,7 +99,7 @@ class AgentBench:
     def run(
         self,
         script: list[Step],
-        timeout: float = 30.0,
+        timeout: float = 120.0,
         idle: float | None = None,
         **more: Any,
     ) -> Answer:
@@ -134,6 +135,7 @@ class AgentBench:
             stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
             if int(stat[1]) == self._processes.keeper:
                 os.killpg(pid, number)
+                return
 
     def is_quiet(self, seconds: float = 2.0) -> bool:
         """Whether no process of the agent is left, or will be soon."""

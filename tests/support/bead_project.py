@@ -11,20 +11,20 @@ from tests.support.project import Project
 
 SESSION = "session=s"
 SWARM = "loop:swarm"
-# Notes begin and end of its run in the main tree, wherever it works; in between it does
-# what `steps/BEAD.ITERATION`, `steps/BEAD` or `steps/any` says.
+# Notes begin and end of its run where that is no change to the project; in between it
+# does what `steps/BEAD.ITERATION`, `steps/BEAD` or `steps/any` says.
 AGENT = """\
 #!/bin/sh
 home=$(dirname "$BEADS_DIR")
 bd() { PYTHON -m looptasks.beads "$@" > /dev/null; }
 me="${LOOP_BEAD:-$LOOP_TYPE}"
-echo "+$me:$LOOP_ITERATION" >> "$home/runs.log"
+echo "+$me:$LOOP_ITERATION" >> "$BEADS_DIR/runs.log"
 for step in "$me.$LOOP_ITERATION" "$me" any; do
     if [ -f "$home/steps/$step" ]; then . "$home/steps/$step"; break; fi
 done
-echo "-$me:$LOOP_ITERATION" >> "$home/runs.log"
+echo "-$me:$LOOP_ITERATION" >> "$BEADS_DIR/runs.log"
 """
-IGNORED = "/.beads/\n/.loop/\n/runs.log\n/steps/\n__pycache__/\n"
+IGNORED = "/.beads/\n/.loop/\n/steps/\n__pycache__/\n"
 
 
 class BeadProject(Project):
@@ -75,15 +75,24 @@ class BeadProject(Project):
 
     def statuses(self) -> dict[str, str]:
         """Return the status of each bead."""
-        return {bead["id"]: bead["status"] for bead in self.beads.beads().live()}
+        return {
+            bead["id"]: bead["status"] for bead in self.beads.beads().labelled("loop/s")
+        }
+
+    def runs(self) -> list[str]:
+        """Return the beginnings (`+BEAD:ITERATION`) and ends (`-…`) of agent runs."""
+        path = self.path(".beads", "runs.log")
+        return path.read_text().split() if path.exists() else []
+
+    def new_runs(self) -> list[str]:
+        """Return those since this was last asked."""
+        runs = self.runs()
+        self.path(".beads", "runs.log").unlink(missing_ok=True)
+        return runs
 
     def began(self) -> list[str]:
         """Return the agent runs so far, in the order of their beginnings."""
         return [line[1:] for line in self.runs() if line[0] == "+"]
-
-    def new_began(self) -> list[str]:
-        """Return the agent runs since this was last asked."""
-        return [line[1:] for line in self.new_runs() if line[0] == "+"]
 
     def repository(self) -> Repository:
         """Put the project under git, with a clean tree."""

@@ -36,8 +36,9 @@ class BeadsCli:
         self.version = ""
         if kind == "real":
             self._start_real()
-        elif kind == "stub":
-            (self.folder / ".beads").mkdir()
+        else:
+            # The top of a project: nothing above it is looked at.
+            (self.folder / (".git" if kind == "embedded" else ".beads")).mkdir()
 
     def _program(self) -> list[str]:
         if self.kind == "embedded":

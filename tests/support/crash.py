@@ -44,6 +44,9 @@ class CrashProject:
         self.mark = f"CRASH_PROJECT={os.urandom(8).hex()}"
         name, _, value = self.mark.partition("=")
         self.env = environment(folder / "environment", registered=True) | {name: value}
+        # These tests start doit hundreds of times, and half of that is compiling.
+        del self.env["PYTHONDONTWRITEBYTECODE"]
+        self.env["PYTHONPYCACHEPREFIX"] = str(folder / "pycache")
         self.write("doit.cfg", "[GLOBAL]\nloader = loops\n")
         self.script("agent.sh", agent)
         self._started: list[subprocess.Popen[str]] = []

@@ -21,6 +21,7 @@ _KINDS = {
     rf"{_ITERATION}/inputs\.json": "inputs",
     rf"{_ITERATION}/attempts/\d+/result\.json": "result",
     rf"{_ITERATION}/attempts/\d+/usage\.json": "usage",
+    rf"{_ITERATION}/attempts/\d+/stream\.json": "stream",
     r"(?:beads/)?[^/]+/state\.json": "stage-state",
 }
 

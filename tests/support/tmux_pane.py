@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
+from tempfile import TemporaryDirectory
 
 from tests.support.live_processes import within
 
@@ -25,7 +25,7 @@ class Pane:
     def tmux(self, *words: str) -> str:
         """Give tmux a command, and return what it prints."""
         done = subprocess.run(
-            ["tmux", "-L", self._socket, "-f", "/dev/null", *words],
+            ["tmux", "-S", self._socket, "-f", "/dev/null", *words],
             env=self._env,
             capture_output=True,
             text=True,
@@ -83,15 +83,17 @@ def pane(
     script.chmod(0o755)
     inside = {**env, "PATH": f"{tools}:{env['PATH']}", "PS1": f"{PROMPT} "}
     words = [f"{name}={value}" for name, value in inside.items()]
-    made = Pane(f"looptasks-{uuid4().hex}", env)
     size = ("-x", str(columns), "-y", str(lines))
     shell = shlex.join(["env", *words, "sh"])
-    try:
+    # A socket's path must be short, and nothing removes it but we.
+    with TemporaryDirectory(prefix="tmux-") as short:
+        made = Pane(f"{short}/socket", env)
         made.tmux("new-session", "-d", *size, "-c", str(folder), shell)
-        made.sees(PROMPT)
-        yield made
-    finally:
-        made.tmux("kill-server")
+        try:
+            made.sees(PROMPT)
+            yield made
+        finally:
+            made.tmux("kill-server")
 
 
 HAS_TMUX = shutil.which("tmux") is not None

@@ -16,8 +16,9 @@ _KILLED = -9
 
 
 _OPEN = {
-    "docs/plan.md": "the plan that came out of loop 1",
-    "slug.sh": "the program that came out of loop 2",
+    "tally.py, test_tally.py": "the program that came out of the board",
+    "docs/plan.md": "the plan that came out of `refine`",
+    "slug.sh": "the program that came out of `code`",
     "loops/code/": "how a loop is declared: loop.yaml and prompt.md",
     ".loop/code/ledger.jsonl": "everything that happened, the crash included",
     ".loop/code/code/progress.md": "what every fresh agent gets to read",

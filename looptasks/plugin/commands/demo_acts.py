@@ -24,18 +24,36 @@ class Act(NamedTuple):
 
 ACTS = (
     Act(
+        "A board that gets done",
+        "Four beads (small pieces of work), each blocked by the one before. A fresh "
+        "agent per\niteration picks what is ready. (All agents here are recordings: no "
+        "model, no network.)",
+        (
+            Step(
+                "doit list session=demo",
+                "waves: what can be done now, and what is blocked by what.",
+            ),
+            Step(
+                "doit loop:work session=demo",
+                "four agents, one bead each; it stopped because the tracker said so, "
+                "not an agent.",
+            ),
+            Step("python3 -m unittest -q", "the program that they wrote works."),
+            Step(
+                "doit loop:work session=demo",
+                "a finished loop does nothing when it is run again.",
+            ),
+        ),
+    ),
+    Act(
         "A loop that knows when to stop",
         "Fresh agents refine docs/plan.md, one after the other, until two in a row "
-        "find\nnothing to add. (All agents here are recordings: no model, no network.)",
+        "find\nnothing to add.",
         (
             Step(
                 "doit loop:refine",
                 "the first agent changed the plan, the next two found nothing: "
                 "one agent never agrees with itself, so it takes both.",
-            ),
-            Step(
-                "doit loop:refine",
-                "a finished loop does nothing when it is run again.",
             ),
         ),
     ),
