@@ -101,18 +101,25 @@ def _why_again(bead: SeenBead, record: StageRecord, session: str) -> str | None:
 
 
 def due(
-    beads: Mapping[str, SeenBead], record: SessionRecord, session: str
+    beads: Mapping[str, SeenBead],
+    record: SessionRecord,
+    session: str,
+    *,
+    forced: bool = False,
 ) -> dict[str, str]:
     """Return the beads that need a task, and why: those due, and what rests on them.
 
     A settled bead below a due one gets a task, too: it looks at its inputs once the
-    others are through, and rests if they came out the same.
+    others are through, and rests if they came out the same. Whoever has `forced` it
+    wants all of it done again.
     """
-    reasons = {
-        bead.id: why
-        for bead in beads.values()
-        if (why := why_due(bead, record.stages.get(folder_of(bead.id)), session))
-    }
+    reasons = {}
+    for bead in beads.values():
+        known = record.stages.get(folder_of(bead.id))
+        if why := why_due(bead, known, session):
+            reasons[bead.id] = why
+        elif forced and is_finished(bead, known):
+            reasons[bead.id] = "asked to run everything again"
     dependents = _dependents(beads.values())
     todo = list(reasons)
     while todo:

@@ -1,6 +1,7 @@
 """An iteration: one fresh agent run in a stage, and what came of it."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from looptasks.core.digest import of_value
@@ -45,6 +46,15 @@ class Iteration(NamedTuple):
     def valid(self) -> bool:
         """Whether the stage's check passed; true where there is none."""
         return self.validation is None or self.validation["exit_code"] == 0
+
+
+# By position: as keywords the 25 names would be compared with each other.
+_VALUES = itemgetter("iteration", *Iteration._fields[1:])
+
+
+def iteration_from(event: Mapping[str, Any]) -> Iteration:
+    """Return the iteration that a ledger's event tells of."""
+    return Iteration._make(_VALUES({**Iteration._field_defaults, **event}))
 
 
 def result_digest(

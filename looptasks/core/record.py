@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from looptasks.core.digest import MISSING
-from looptasks.core.iteration import Iteration
+from looptasks.core.iteration import Iteration, iteration_from
 from looptasks.core.spending import Spending
 
 Event = Mapping[str, Any]
-_HEADERS = ("event", "at", "stage", "iteration", "run")
 
 
 class StageRecord:
@@ -205,10 +204,7 @@ def _attempt(record: SessionRecord, event: Event) -> None:
 
 def _iteration(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
-    fields = dict(event)
-    for name in _HEADERS:
-        fields.pop(name, None)
-    iteration = Iteration(number=event["iteration"], **fields)
+    iteration = iteration_from(event)
     stage.put(iteration, record.events)
     for path, before in iteration.changed.items():
         after = iteration.left.get(path, MISSING)

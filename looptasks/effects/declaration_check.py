@@ -39,7 +39,7 @@ class Desk(NamedTuple):
 
 def desk(root: str, given: Mapping[str, Any]) -> tuple[Desk, tuple[Finding, ...]]:
     """Set up a check, with those of the given settings that can be."""
-    words = installed()
+    words = installed(root)
     checked = check_settings(given) if given else Checked({}, frozenset(), ())
     values = value_findings(checked.value, Place(""), words)
     found = (*checked.findings, *values)

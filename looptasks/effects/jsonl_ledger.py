@@ -100,7 +100,7 @@ def _read_from(descriptor: int, start: int) -> bytes:
 
 @contextmanager
 def _without_collecting(pays: bool) -> Iterator[None]:  # noqa: FBT001 - its only word
-    """Hold Python's search for garbage: a long ledger is all new, and none of it."""
+    """Keep Python from searching a long ledger for garbage: now, and later."""
     pays = pays and gc.isenabled()
     if pays:
         gc.disable()
@@ -108,6 +108,7 @@ def _without_collecting(pays: bool) -> Iterator[None]:  # noqa: FBT001 - its onl
         yield
     finally:
         if pays:
+            gc.freeze()
             gc.enable()
 
 

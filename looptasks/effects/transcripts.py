@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, cast
 
 from looptasks.effects.files import beside
 
@@ -21,7 +21,7 @@ def opened(path: str) -> IO[bytes]:
             raise
     import gzip  # noqa: PLC0415 - only for what is finished
 
-    return gzip.open(path + PACKED, "rb")
+    return cast("IO[bytes]", gzip.open(path + PACKED, "rb"))
 
 
 def unpacked(path: str) -> str:
@@ -52,7 +52,7 @@ def _pack(path: str) -> None:
     aside = beside(path)
     try:
         with open(path, "rb") as source, gzip.open(aside, "wb", 6) as target:
-            _pour(source, target)
+            _pour(source, cast("IO[bytes]", target))
         os.replace(aside, path + PACKED)
     except OSError:
         with suppress(OSError):

@@ -78,14 +78,14 @@ def _record(root: str, entry: str, overrides: Mapping[str, Any]) -> dict[str, An
     return record
 
 
-def _is_known(record: Mapping[str, Any]) -> bool:
+def _is_known(record: Mapping[str, Any], root: str) -> bool:
     """Tell whether names that packages provided when it was checked are still there."""
     ours = Vocabulary()
     if all(ours.knows(stage["settings"]) for stage in record["stages"]):
         return True
     from looptasks.effects.entry_point_vocabulary import installed  # noqa: PLC0415
 
-    words = installed()
+    words = installed(root)
     return all(words.knows(stage["settings"]) for stage in record["stages"])
 
 

@@ -56,10 +56,15 @@ def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
             number = f"iteration {job.number} failed"
             if verdict == "interrupted":
                 return TaskFailed(f"{number}: {reason}", report=False)
-            text = f"{number}: {verdict}: {reason}"
-            limit = verdict in ("limit", "budget")
-            stop = Stop("waiting", text) if limit else Stop("failed", text)
+            stop = _stop(job.stage, verdict, f"{number}: {verdict}: {reason}")
             return _failed(place, job.stage, stop)
+
+
+def _stop(stage: Stage, verdict: str, text: str) -> Stop:
+    budget = stage.loop.budget_usd
+    if verdict == "budget" and budget is not None:
+        return Stop("waiting", text, fix=f"budget={budget * 2:g}")
+    return Stop("waiting" if verdict == "limit" else "failed", text)
 
 
 def _cut_transcripts(place: Workplace, job: Job) -> None:

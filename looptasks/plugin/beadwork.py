@@ -77,18 +77,27 @@ class Beadwork:
                     f"`doit beads dep remove {circle[0]} {circle[1]}`",
                 )
 
-    def workload(self) -> Workload:
-        """Return how the session's beads stand."""
+    def workload(self, *, idle: bool = False) -> Workload:
+        """Return how the session's beads stand.
+
+        While nobody runs the session it is `idle`, and claims of its agents are void.
+        """
         found = self.progress()
-        busy = [f"`{b['id']}` by {b.get('assignee')}" for b in found.in_progress]
-        stuck = "" if found.ready or busy else deadlock(self.board(), found)
+        void = [b for b in found.in_progress if idle and self._is_ours(b)]
+        taken = [b for b in found.in_progress if b not in void]
+        busy = [f"`{b['id']}` by {b.get('assignee')}" for b in taken]
+        ready = len(found.ready) + len(void)
+        stuck = "" if ready or busy else deadlock(self.board(), found)
         return Workload(
             closed=len(found.closed),
-            ready=len(found.ready),
-            busy=len(found.in_progress),
+            ready=ready,
+            busy=len(taken),
             held=len(found.held) + len(found.stuck),
             why=", ".join(busy) or stuck,
         )
+
+    def _is_ours(self, bead: Bead) -> bool:
+        return is_ours(str(bead.get("assignee") or ""), self.session)
 
     def claim(self, bead: str) -> None:
         """Claim a bead for its agent."""

@@ -133,7 +133,8 @@ class Course:
         if self.place.owned:
             # The agent of the last iteration is gone, whatever it had claimed.
             self.place.beads.release_dead()
-        return self.place.beads.workload()
+        idle = not self.place.owned and self.place.lock.owner() is None
+        return self.place.beads.workload(idle=idle)
 
     def _inputs(self) -> dict[str, str]:
         loop = self.stage.loop

@@ -63,7 +63,7 @@ class Fan:
         place.beads.refuse_cycles()
         seen = place.beads.seen()
         self.ranks.order(ordered(seen, seen))
-        found = startable(seen, due(seen, place.record(), place.session))
+        found = startable(seen, self.due())
         fresh = [bead for bead in found if bead not in self.known]
         self.known.update(dict.fromkeys(fresh))
         for bead in fresh:
@@ -85,13 +85,19 @@ class Fan:
         own = [iteration_task(task_of(bead), goal)] if goal else []
         return [*self.after, *(task_of(b) for b in seen if b in self.known), *own]
 
+    def due(self) -> dict[str, str]:
+        """Return the beads that have something to do, and why."""
+        place, forced = self.course.place, self.course.forced
+        seen, record = place.beads.seen(), place.record()
+        return due(seen, record, place.session, forced=forced)
+
     def start(self) -> None:
         """Take the session over, once, if there is anything to do."""
         if self._started:
             return
         self._started = True
         place = self.course.place
-        if due(place.beads.seen(), place.record(), place.session) and not place.owned:
+        if self.due() and not place.owned:
             own(self.course)
         if place.owned:
             place.beads.release_dead()

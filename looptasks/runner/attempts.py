@@ -14,6 +14,7 @@ from looptasks.core.step import out_of_time
 from looptasks.errors import StorageError
 
 RETRIED = frozenset({"transient", "timeout", "hung", "garbled"})
+_NO_LESSON = ("interrupted", "limit")  # nothing that the next agent could do better
 _UNTOLD, _MARGIN = 15 * 60.0, 5.0  # seconds: a limit whose end was not told; to be sure
 _SLICE = 60.0  # seconds: no single wait outlasts a machine that was put to sleep
 
@@ -192,7 +193,7 @@ def _prompt(job: Job, tools: Tools, failures: Sequence[Mapping[str, Any]]) -> st
     failed = bool(job.history) and not job.history[-1].valid
     log = tools.folder.previous_log() if failed else ""
     unmet = tools.project.missing(loop.writes) if job.history else ()
-    kept = [f for f in failures if f["verdict"] != "interrupted"]
+    kept = [f for f in failures if f["verdict"] not in _NO_LESSON]
     values = {
         "SESSION": job.session,
         "SESSION_NAME": job.session,

@@ -146,11 +146,14 @@ def test_a_cost_that_makes_no_sense_is_unknown(project: Project, usage: str) -> 
 def test_failed_attempts_cost_money_too(project: Project) -> None:
     project.loop("x", max_iterations=1, attempts=1)
     project.step("x", f"{COSTS}; exit 1")
-    for _ in range(2):
-        assert project.doit("loop:x", "session=s", "budget=1").code == 1
+    assert project.doit("loop:x", "session=s", "budget=1").code == 1
     ran = project.doit("loop:x", "session=s")
     assert ran.code == 4
+    assert "the budget is used up after: exit code 1" in ran.last
+    assert project.doit("loop:x", "session=s").code == 4
     assert len(project.runs()) == 2
+    project.step("x", "echo fine")
+    assert go_on(project, ran.command) == 0
 
 
 def test_the_time_limit_holds_across_restarts(project: Project) -> None:

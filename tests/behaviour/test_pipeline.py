@@ -183,8 +183,8 @@ def contents(project: Project) -> dict[str, Any]:
         text: Any = str(path.readlink()) if path.is_symlink() else path.read_text()
         if name.endswith(".json"):
             text = json.loads(text, object_hook=_timeless)
-        elif name.endswith("progress.md"):
-            text = text.partition("###")[0]
+        elif name.lower().endswith("progress.md"):
+            text = text.partition("###")[0].partition("- agent time")[0]
         found[name] = text
     return found
 
