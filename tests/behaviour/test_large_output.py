@@ -66,6 +66,7 @@ class Peak:
             self.megabytes[who] = max(self.megabytes.get(who, 0), peak)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("printing", [LINES, ONE_LINE], ids=["lines", "one-line"])
 def test_a_gigabyte_of_output_needs_no_hundred_megabytes(
     project: CrashProject, printing: str
@@ -98,7 +99,7 @@ def test_the_next_stage_is_shown_a_part_of_a_large_output(
     project.script(
         "agent.sh",
         "#!/bin/sh\n[ $LOOP_TYPE = big ] || { wc -c; exit; }\n"
-        f"{LINES.format(size=SIZE // 8)}\n",
+        f"{LINES.format(size=SIZE // 16)}\n",
     )
     stages = [
         {"name": "big", "prompt": "Print.", "runs": 1},
@@ -117,7 +118,7 @@ def test_the_next_stage_is_shown_a_part_of_a_large_output(
 def test_a_check_that_prints_without_end_costs_no_memory(
     project: CrashProject,
 ) -> None:
-    project.loop(max_iterations=2, attempts=1, validate=LINES.format(size=SIZE // 4))
+    project.loop(max_iterations=2, attempts=1, validate=LINES.format(size=SIZE // 16))
     with Peak(project) as peak:
         ran = finished(project.start("loop:work", "session=s"), 300)
     assert ran.code == 0, ran
