@@ -63,3 +63,12 @@ class Bench:
     def told(self, name: str, ratio: Ratio, limit: str | None, note: str = "") -> Row:
         """Return the row of a ratio that was not made by comparing two contenders."""
         return Row(name, ratio, self.limits[limit] if limit else None, note)
+
+    def counted(
+        self, name: str, counts: tuple[int, int], limit: str | None, note: str
+    ) -> Row:
+        """Return the row of something that was counted once, ours and the floor's."""
+        ours, floor = counts
+        value = ours / floor
+        ratio = Ratio(value, value, value, 1, ours, floor)
+        return self.told(name, ratio, limit, note)._replace(unit="")

@@ -1,6 +1,7 @@
 """Commands: doit processes, timed from outside, in environments made for the run."""
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -14,10 +15,15 @@ _HIDDEN = ("DOIT_", "LOOP_", "CLAUDE_LOOP_", "LOOPTASKS_", "PYTHON")
 
 
 class Ran(NamedTuple):
-    """A command that succeeded: what it printed, and how long it took."""
+    """A command that succeeded: what it printed, and how long it took.
+
+    `cpu` is the time that it was computing, children included. A command that waits
+    for nothing takes as long on an idle machine, and on a busy one it can be compared.
+    """
 
     out: str
     seconds: float
+    cpu: float
 
 
 def environments(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -52,7 +58,7 @@ def _environment(
 def python(cwd: Path, env: Mapping[str, str], *words: str) -> Ran:
     """Run Python to its end; it must succeed."""
     argv = [sys.executable, *words]
-    start = time.perf_counter()
+    start, before = time.perf_counter(), _children()
     done = subprocess.run(
         argv,
         cwd=cwd,
@@ -62,11 +68,16 @@ def python(cwd: Path, env: Mapping[str, str], *words: str) -> Ran:
         text=True,
         check=False,
     )
-    seconds = time.perf_counter() - start
+    seconds, cpu = time.perf_counter() - start, _children() - before
     if done.returncode:
         said = done.stdout[-2000:] + done.stderr[-2000:]
         raise SystemExit(f"{' '.join(argv)} ended with {done.returncode}\n{said}")
-    return Ran(done.stdout, seconds)
+    return Ran(done.stdout, seconds, cpu)
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def doit(cwd: Path, env: Mapping[str, str], *words: str) -> Ran:

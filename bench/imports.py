@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bench.bench import Bench
 from bench.commands import python
-from bench.samples import Ratio
 from bench.table import Row
 
 # Each costs more than our whole no-op may: they wait for the first real task.
@@ -41,13 +40,12 @@ def rows(bench: Bench) -> Iterator[Row]:
     added = ours - raw
     heavy = sorted(h for h in HEAVY if h in added)
     note = f"heavy ones that a no-op loads: {', '.join(heavy) or 'none'}"
-    yield bench.told("heavy modules", _count(len(heavy), 1), "heavy-imports", note)
+    yield bench.counted("heavy modules", (len(heavy), 1), "heavy-imports", note)
     theirs = sorted(m for m in added if not m.startswith("looptasks"))
     shown = ", ".join(m for m in theirs if "." not in m)
     note = f"{len(added) - len(theirs)} of looptasks, and {shown}"
-    yield bench.told(
-        "modules of a no-op / raw", _count(len(ours), len(raw)), None, note
-    )
+    counts = len(ours), len(raw)
+    yield bench.counted("modules of a no-op / raw doit", counts, None, note)
 
 
 def loaded(bench: Bench, cwd: Path, env: dict[str, str], *words: str) -> set[str]:
@@ -55,8 +53,3 @@ def loaded(bench: Bench, cwd: Path, env: dict[str, str], *words: str) -> set[str
     listing = bench.fresh("modules.json")
     python(cwd, env, "-c", _PROGRAM, str(listing), *words)
     return set(json.loads(listing.read_text()))
-
-
-def _count(ours: int, floor: int) -> Ratio:
-    value = ours / floor
-    return Ratio(value, value, value, 1, ours, floor)

@@ -1,4 +1,4 @@
-"""Nothing to do: a finished session against raw doit with as many tasks."""
+"""Nothing to do: a finished session against raw doit with as many tasks, by CPU."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         ):
             name = f"{title} of {count:,} done / raw doit"
             effort = bench.effort(3 if held else 1, most=40)
-            yield bench.row(name, ours, floor, effort, limit=held)
+            yield bench.row(name, ours, floor, effort, limit=held, note="CPU")
 
 
 def _run(bench: Bench, count: int) -> Contender:
@@ -30,7 +30,7 @@ def _run(bench: Bench, count: int) -> Contender:
         ran = doit(bench.finished(count), bench.with_us, "loop:x", "session=s")
         said = ran.out.splitlines()[-1]
         insist_that("nothing to do" in said and f" {count} iterations" in said, said)
-        return ran.seconds
+        return ran.cpu
 
     return seconds
 
@@ -39,7 +39,7 @@ def _raw_run(bench: Bench, count: int) -> Contender:
     def seconds() -> float:
         ran = doit(bench.raw(count), bench.without)
         insist(ran.out.count("-- t:"), count, "tasks up to date")
-        return ran.seconds
+        return ran.cpu
 
     return seconds
 
@@ -48,7 +48,7 @@ def _list(bench: Bench, count: int) -> Contender:
     def seconds() -> float:
         ran = doit(bench.finished(count), bench.with_us, "list", "session=s")
         insist_that(f"{count} iterations" in ran.out, ran.out)
-        return ran.seconds
+        return ran.cpu
 
     return seconds
 
@@ -57,7 +57,7 @@ def _raw_list(bench: Bench, count: int) -> Contender:
     def seconds() -> float:
         ran = doit(bench.raw(count), bench.without, "list")
         insist(ran.out.split(), ["t"], "tasks listed")
-        return ran.seconds
+        return ran.cpu
 
     return seconds
 
@@ -67,7 +67,7 @@ def _list_all(bench: Bench, count: int) -> Contender:
         words = ("list", "--all", "session=s")
         ran = doit(bench.finished(count), bench.with_us, *words)
         insist(ran.out.count("loop:x:"), count, "iterations listed")
-        return ran.seconds
+        return ran.cpu
 
     return seconds
 
@@ -76,6 +76,6 @@ def _raw_all(bench: Bench, count: int) -> Contender:
     def seconds() -> float:
         ran = doit(bench.raw(count), bench.without, "list", "--all")
         insist(ran.out.count("t:"), count, "tasks listed")
-        return ran.seconds
+        return ran.cpu
 
     return seconds

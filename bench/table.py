@@ -18,6 +18,7 @@ class Row(NamedTuple):
     ratio: Ratio
     limit: float | None
     note: str = ""
+    unit: str = " ms"
 
     @property
     def verdict(self) -> str:
@@ -38,14 +39,14 @@ class Row(NamedTuple):
             f"{ratio.low:.2f} to {ratio.high:.2f}",
             "" if self.limit is None else f"{self.limit:.2f}",
             str(ratio.rounds),
-            _milliseconds(ratio.ours_ms),
-            _milliseconds(ratio.floor_ms),
+            self._spoken(ratio.ours_ms),
+            self._spoken(ratio.floor_ms),
             verdict,
         )
 
-
-def _milliseconds(value: float) -> str:
-    return f"{value:.2f} ms" if value < 10 else f"{value:.0f} ms"
+    def _spoken(self, value: float) -> str:
+        exact = value < 10 and self.unit
+        return f"{value:.2f}{self.unit}" if exact else f"{value:.0f}{self.unit}"
 
 
 def limits() -> dict[str, float]:

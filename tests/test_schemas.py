@@ -177,8 +177,14 @@ def archived_kind(path: Path) -> str:
 
 def test_runs_that_end_well_or_badly_leave_valid_files(project: Project) -> None:
     project.write("plan.md", "one")
-    project.loop("good", "${GOAL}", max_iterations=2, reads=["plan.md"],
-                 output_parse="sum:SUM", validate="true")
+    project.loop(
+        "good",
+        "${GOAL}",
+        max_iterations=2,
+        reads=["plan.md"],
+        output_parse="sum:SUM",
+        validate="true",
+    )
     project.step("good", f"{COSTS}; echo SUM: 1; echo more >> plan.md")
     project.ok("loop:good", "session=good", "goal=be good", "budget=9", "model=m")
     project.loop("bad", max_iterations=2, completion="validated", validate="false")
@@ -194,8 +200,13 @@ def test_runs_that_end_well_or_badly_leave_valid_files(project: Project) -> None
 
 
 def test_checks_items_and_perspectives_leave_valid_files(project: Project) -> None:
-    project.loop("before", completion="validated", validate="true", check_before=True,
-                 reads=["plan.md"])
+    project.loop(
+        "before",
+        completion="validated",
+        validate="true",
+        check_before=True,
+        reads=["plan.md"],
+    )
     project.ok("loop:before", "session=before")
     project.loop("each", completion="all-items", items=["a b", "c"])
     project.ok("loop:each", "session=each")

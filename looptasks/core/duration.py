@@ -11,7 +11,7 @@ PATTERN = (
 )
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _ENDLESS = float("inf")
-_PART = re.compile(r"([0-9.]+) ?(ms|[smhd])")
+_PART = r"([0-9.]+) ?(ms|[smhd])"
 
 
 def seconds(value: str | float | None) -> float | None:
@@ -35,7 +35,7 @@ def _read(value: str) -> float:
         raise _no_duration(value)
     if text[-1].isdigit():
         return float(text)
-    return sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    return sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, text))
 
 
 def _no_duration(value: object) -> DeclarationError:

@@ -44,16 +44,6 @@ def folder_of(bead: str) -> str:
     return f"beads/{bead}"
 
 
-def bead_of(stage: str) -> str:
-    """Return the bead of a stage, empty when it is none's.
-
-    >>> bead_of("beads/ab-1"), bead_of("plan")
-    ('ab-1', '')
-    """
-    folder, slash, bead = stage.partition("/")
-    return bead if slash and folder == "beads" else ""
-
-
 def task_of(bead: str) -> str:
     """Return the name of a bead's task."""
     return f"bead:{bead}"

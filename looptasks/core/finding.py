@@ -53,6 +53,7 @@ CODES = {
     "P017": "`runs` and `max_iterations` disagree",
     "P018": "`each` names an unknown stage, or one that is no input",
     "P019": "an inline prompt that looks like a file, which is not there",
+    "P020": "more than one stage over the session's beads",
 }
 WARNINGS = frozenset({"L008", "L014", "L024", "L025", "P008", "P015", "P019"})
 

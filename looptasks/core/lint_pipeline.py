@@ -105,6 +105,15 @@ def wiring_findings(
         yield finding("P016", where, what, "take one of them out of an `inputs`")
 
 
+def fan_findings(fans: Sequence[Placed]) -> Iterator[Finding]:
+    """Check that only one stage works through the beads: each has one folder."""
+    for stage in fans[1:]:
+        first, name = fans[0].name, stage.name
+        what = f"`{name}` has `each: beads`, and so has `{first}`"
+        fix = "keep one of them; a second look at beads is a pipeline of its own"
+        yield finding("P020", stage.place.whole, what, fix)
+
+
 def _unknown_inputs(stage: Placed, known: Sequence[str]) -> Iterator[Finding]:
     for name in stage.inputs or ():
         if name not in known:

@@ -9,7 +9,11 @@ def field_pattern(pairs: Iterable[tuple[str, str]]) -> re.Pattern[str] | None:
     markers = "|".join(re.escape(marker) for _, marker in pairs)
     if not markers:
         return None
-    return re.compile(rf"^[\s>*_#`-]*({markers})[*_`]*[ \t]*:[ \t]*(.*)$", re.MULTILINE)
+    # No line break among the signs in front: a page of empty lines would take hours.
+    signs = r"[ \t\r>*_#`-]*"
+    return re.compile(
+        rf"^{signs}({markers})[*_`]*[ \t]*:[ \t]*(.*)$", flags=re.MULTILINE
+    )
 
 
 def read_fields(

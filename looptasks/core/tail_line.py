@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from looptasks.core.duration import spoken
-from looptasks.core.fan import bead_of
-from looptasks.core.taskname import padded
+from looptasks.core.taskname import bead_of, padded
 
 Event = Mapping[str, Any]
 

@@ -42,3 +42,13 @@ def padded(number: int) -> str:
 def iteration_task(stage_task: str, number: int) -> str:
     """Return the name of an iteration's task."""
     return f"{stage_task}:{number:04d}"
+
+
+def bead_of(stage: str) -> str:
+    """Return the bead of a stage, empty when it is none's.
+
+    >>> bead_of("beads/ab-1"), bead_of("plan")
+    ('ab-1', '')
+    """
+    folder, slash, bead = stage.partition("/")
+    return bead if slash and folder == "beads" else ""

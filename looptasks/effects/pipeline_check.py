@@ -8,6 +8,7 @@ from looptasks.core.finding import Finding, Place, errors, finding
 from looptasks.core.layout import Group, Placed, groups, in_order, wiring, with_fans
 from looptasks.core.lint import is_inside, prompt_findings, value_findings
 from looptasks.core.lint_pipeline import (
+    fan_findings,
     file_findings,
     has_same_names,
     shape_findings,
@@ -129,6 +130,8 @@ def _wired_draft(
     layout, casts, findings = parts
     fans = {c.stage.name: c.settings["each"] for c in casts if "each" in c.settings}
     layout = with_fans(layout, fans)
+    beads = [cast.stage for cast in casts if fans.get(cast.stage.name) == "beads"]
+    findings += tuple(fan_findings(beads))
     prompts = {cast.stage.name: cast.prompt for cast in casts}
     wired = wiring(layout, prompts)
     if layout and not has_same_names(layout):

@@ -71,7 +71,7 @@ def _stage(record: Mapping[str, Any]) -> Stage:
 def _record(root: str, entry: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
     given = {key: value for key, value in overrides.items() if value is not None}
     record = cache.recall(root, entry, given)
-    if record is not None and _is_known(record):
+    if record is not None and _is_known(record, root):
         return record
     record = _checked(root, entry, given)
     cache.remember(root, entry, given, record)

@@ -8,12 +8,12 @@ from typing import Any
 from doit.exceptions import TaskFailed
 
 from looptasks.core.duration import spoken
-from looptasks.core.fan import bead_of
 from looptasks.core.iteration import Iteration
 from looptasks.core.job import Checked, Failed, Finished, Job, Project, Tools
 from looptasks.core.pipeline import Stage
 from looptasks.core.record import StageRecord
 from looptasks.core.step import Iterate, Stop
+from looptasks.core.taskname import bead_of
 from looptasks.effects.iteration_folder import IterationFolder
 from looptasks.effects.session_folder import stage_state
 from looptasks.effects.transcripts import cut_long, pack
@@ -97,7 +97,8 @@ def summary(iteration: Iteration) -> str:
     if iteration.validation is not None:
         parts.append("check passed" if iteration.valid else "check failed")
     if iteration.cost_usd is not None:
-        parts.append(f"${iteration.cost_usd:.2f}")
+        guess = " (estimated)" if iteration.estimated else ""
+        parts.append(f"${iteration.cost_usd:.2f}{guess}")
     return ", ".join(parts)
 
 

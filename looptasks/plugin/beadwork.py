@@ -11,6 +11,7 @@ from looptasks.core.digest import of_value
 from looptasks.core.fan import SeenBead, actor_of, is_ours
 from looptasks.core.readiness import holds, is_work, put_off
 from looptasks.core.tracker import Progress, deadlock, progress
+from looptasks.effects.beads_folder import find_folder
 from looptasks.effects.tracker_choice import tracker, tracker_command
 from looptasks.errors import UsageError
 
@@ -35,6 +36,7 @@ class Beadwork:
         self._now = now
         self.label = f"loop/{session}"
         self.tracker = tracker(root)
+        self.folder = find_folder(root)
         self._root = root
         self._revision: object = None
         self._board = Board()

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from looptasks.core.fan import Standing, bead_of, folder_of
+from looptasks.core.fan import Standing, folder_of
 from looptasks.core.progress import Board, Line, board
 from looptasks.core.record import Event, SessionRecord
+from looptasks.core.taskname import bead_of
 from looptasks.effects.files import make_folder, write_if_changed, write_json
 from looptasks.plugin.standing import bead_standings, wave_at_work
 from looptasks.plugin.workplace import Workplace

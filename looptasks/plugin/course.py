@@ -238,9 +238,9 @@ class Course:
         yield "LOOP_ITERATION", str(step.number)
         yield "LOOPTASKS_RUN", self.place.run
         yield "BD_ACTOR", actor_of(self.place.session)
-        if self.place.uses_beads():
+        if "BD" in variables(self.stage.loop.prompt) or self.place.uses_beads():
             # One home, however many worktrees there are.
-            yield "BEADS_DIR", f"{self.place.root}/.beads"
+            yield "BEADS_DIR", self.place.beads.folder
         if step.item:
             yield "LOOP_ITEM", step.item
 

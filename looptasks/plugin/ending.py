@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from looptasks.core.fan import bead_of
 from looptasks.core.record import Event, SessionRecord
-from looptasks.core.taskname import parsed
+from looptasks.core.taskname import bead_of, parsed
 from looptasks.plugin.engagement import Engagement
 
 _WAITING = ("waiting", "paused")

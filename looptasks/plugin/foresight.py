@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from looptasks.core.fan import bead_of, due, folder_of, startable, waves
+from looptasks.core.fan import due, folder_of, startable, waves
 from looptasks.core.outlook import Outlook, outlooks
 from looptasks.core.step import Iterate, Step, Stop
+from looptasks.core.taskname import bead_of
 from looptasks.plugin.course import Course
 from looptasks.plugin.engagement import Engagement
 

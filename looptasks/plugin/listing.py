@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from looptasks.core.fan import Standing, bead_of
+from looptasks.core.fan import Standing
 from looptasks.core.outlook import Outlook
+from looptasks.core.taskname import bead_of
 from looptasks.effects.session_folder import session_names
 from looptasks.effects.yaml_declarations import available, describe
 from looptasks.plugin.engagement import engagement

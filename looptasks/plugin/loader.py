@@ -1,5 +1,6 @@
 """The loader: doit's own for `dodo.py`, with loops and pipelines in the same graph."""
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -31,6 +32,7 @@ class LoopLoader(DodoTaskLoader):
 
     def setup(self, opt_values: Any) -> None:
         """Load `dodo.py`; having none is no mistake here."""
+        gc.freeze()
         self._watched = _Watched(doit_cmd._CMDLINE_VARS or {})
         doit_cmd._CMDLINE_VARS = self._watched
         named = opt_values["dodoFile"]
@@ -66,6 +68,10 @@ class LoopLoader(DodoTaskLoader):
             return self._to_show(cmd, tasks)
         except LoopError as error:
             raise InvalidDodoFile(str(error)) from error
+        finally:
+            # All of it stays: to search it for garbage, at the latest when Python
+            # ends, takes longer than to find that there is nothing to do.
+            gc.freeze()
 
     def request(self) -> Request:
         """Return what the command line and the environment ask."""

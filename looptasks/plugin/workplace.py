@@ -161,16 +161,21 @@ class Workplace:
 
     def beads_done(self) -> list[str]:
         """Return what is known of beads, claims aside."""
-        if not os.path.isdir(os.path.join(self.root, ".beads")):
+        if not self._has_beads():
             return []
         seen = self.beads.seen().values()
         return sorted(f"{bead.id} {bead.status == 'closed'}" for bead in seen)
 
     def uses_beads(self) -> bool:
         """Tell whether the project has beads of this session."""
-        if self._beads is None and not os.path.isdir(f"{self.root}/.beads"):
-            return False
-        return bool(self.beads.seen())
+        return self._has_beads() and bool(self.beads.seen())
+
+    def _has_beads(self) -> bool:
+        if self._beads is not None:
+            return True
+        from looptasks.effects.beads_folder import find_folder  # noqa: PLC0415
+
+        return os.path.isdir(find_folder(self.root))
 
     @property
     def beads(self) -> "Beadwork":

@@ -63,8 +63,13 @@ def test_a_misspelt_task_is_told_what_is_near(project: Project) -> None:
 
 
 def test_list_says_what_can_be_run_and_what_is_unfinished(project: Project) -> None:
-    project.loop("x", description="Do things", completion="validated",
-                 validate="false", max_iterations=1)
+    project.loop(
+        "x",
+        description="Do things",
+        completion="validated",
+        validate="false",
+        max_iterations=1,
+    )
     project.pipeline("p", {"name": "a", "prompt": "A", "runs": 1}, description="Once")
     assert project.doit("loop:x", "session=open").code == 1
     project.ok("pipeline:p", "session=closed")
@@ -76,7 +81,9 @@ def test_list_says_what_can_be_run_and_what_is_unfinished(project: Project) -> N
     assert "closed" not in ran.out
     found = project.ok("list", "--json").json
     mine = {"loop:x": "Do things", "pipeline:p": "Once"}
-    assert mine.items() <= {e["task"]: e["description"] for e in found["can_run"]}.items()
+    assert (
+        mine.items() <= {e["task"]: e["description"] for e in found["can_run"]}.items()
+    )
     assert [s["session"] for s in found["unfinished"]] == ["open"]
 
 
@@ -86,8 +93,8 @@ def test_list_of_a_session_tells_its_stages_and_what_is_next(piped: Project) -> 
     assert "stage:a:0001" not in ran.out
     piped.ok("forget", "stage:a:0002", "session=s")
     ran = piped.ok("list", "session=s", "--status")
-    marks = dict(reversed(line.split()[:2]) for line in ran.out.splitlines()
-                 if line.strip()[:2] in ("R ", "? ", "U ", "B "))
+    lines = [line.split() for line in ran.out.splitlines()]
+    marks = {words[1]: words[0] for words in lines if words[0] in ("R", "?", "U", "B")}
     assert marks == {"stage:a": "R", "stage:b": "?", "stage:c": "U"}
     assert "stage:a:0002" in ran.out
     everything = piped.ok("list", "session=s", "--all")
@@ -111,7 +118,9 @@ def test_status_tells_state_cost_reason_and_next_step(piped: Project) -> None:
     assert state["cost_usd"] == 1.0
     assert state["iterations"] == 4
     assert {s["stage"]: s["iterations"] for s in state["stages"]} == {
-        "a": 2, "b": 1, "c": 1,
+        "a": 2,
+        "b": 1,
+        "c": 1,
     }
     text = piped.ok("status", "session=s").out
     for word in ("complete", "$1.00", "pipeline:p", "ran 2 of 2 iterations"):
@@ -136,7 +145,9 @@ def test_a_forgotten_session_is_not_complete(piped: Project) -> None:
     piped.ok("forget", "stage:a:0002", "session=s")
     state = piped.ok("status", "session=s", "--json").json
     assert state["status"] == "invalidated"
-    assert [s["session"] for s in piped.ok("list", "--json").json["unfinished"]] == ["s"]
+    assert [s["session"] for s in piped.ok("list", "--json").json["unfinished"]] == [
+        "s"
+    ]
     piped.ok("pipeline:p", "session=s")
     assert piped.ok("status", "session=s", "--json").json["status"] == "complete"
 
@@ -147,7 +158,9 @@ def test_explain_says_why_through_all_descendants(piped: Project) -> None:
     piped.write("plan.md", "two")
     seen = stages(piped, "explain")
     assert {name: s["fate"] for name, s in seen.items()} == {
-        "a": "run", "b": "maybe", "c": "rest",
+        "a": "run",
+        "b": "maybe",
+        "c": "rest",
     }
     assert seen["a"]["reason"] == "file `plan.md` changed"
     assert seen["a"]["next_task"] == "stage:a:0001"
@@ -186,7 +199,8 @@ def test_explain_tells_what_holds_a_stage_back(project: Project) -> None:
     assert project.doit("pipeline:p", "session=s").code == 1
     seen = stages(project, "explain")
     assert {name: s["fate"] for name, s in seen.items()} == {
-        "a": "blocked", "b": "blocked",
+        "a": "blocked",
+        "b": "blocked",
     }
     assert "reached the limit" in seen["a"]["reason"]
 
@@ -205,8 +219,14 @@ def test_reading_commands_change_nothing(piped: Project) -> None:
     piped.write("plan.md", "two")
     before = {n: piped.session("s", n).lstat().st_mtime_ns for n in piped.files("s")}
     for words in (
-        ["list"], ["list", "--all"], ["list", "--json"], ["status"], ["explain"],
-        ["info", "stage:a"], ["info", "stage:a:0001"], ["clean", "-n", "stage:a"],
+        ["list"],
+        ["list", "--all"],
+        ["list", "--json"],
+        ["status"],
+        ["explain"],
+        ["info", "stage:a"],
+        ["info", "stage:a:0001"],
+        ["clean", "-n", "stage:a"],
     ):
         piped.doit(*words, "session=s")
     after = {n: piped.session("s", n).lstat().st_mtime_ns for n in piped.files("s")}

@@ -77,8 +77,9 @@ def test_a_task_may_rest_on_a_stages_output_or_name(merged: Project, task: str) 
 
 
 def test_a_failed_loop_keeps_its_tasks_from_running(merged: Project) -> None:
-    merged.loop("x", max_iterations=1, attempts=1, reads=["seed.txt"],
-                writes=["made.txt"])
+    merged.loop(
+        "x", max_iterations=1, attempts=1, reads=["seed.txt"], writes=["made.txt"]
+    )
     merged.step("x", "exit 3")
     ran = merged.doit("report", "session=s")
     assert ran.code == 1

@@ -186,7 +186,9 @@ def told(nursery: Nursery, project: Project, command: str) -> dict[str, dict[str
 def compare(foretold: dict[str, dict[str, Any]], runs: list[str]) -> None:
     """Assert that a prophecy has come true."""
     for name, stage in foretold.items():
-        mine = sorted(int(run.partition(":")[2]) for run in runs if run.startswith(name))
+        mine = sorted(
+            int(run.partition(":")[2]) for run in runs if run.startswith(name)
+        )
         match stage["fate"]:
             case "run":
                 assert mine, f"{name} was to run: {stage['reason']}"
@@ -215,7 +217,9 @@ def nursery() -> Iterator[Nursery]:
 )
 @given(specs=pipelines(), series=rounds)
 def test_what_is_foretold_is_what_happens(
-    nursery: Nursery, specs: list[Spec], series: list[tuple[list[Edit], tuple[str, ...]]]
+    nursery: Nursery,
+    specs: list[Spec],
+    series: list[tuple[list[Edit], tuple[str, ...]]],
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         project, model = Project(Path(folder) / "project"), Model(list(specs))

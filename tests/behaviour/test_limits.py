@@ -1,11 +1,23 @@
 """Limits: iterations, money, time and attempts; they hold across restarts."""
 
+from datetime import datetime
+from typing import Any
+
 import pytest
 
 from tests.support.project import Project
 
 ENDLESS = {"completion": "validated", "validate": "false"}
-COSTS = 'echo \'{"cost_usd": 0.5, "tokens": {"input": 10, "output": 5}}\' > "$LOOP_USAGE"'
+COSTS = (
+    'echo \'{"cost_usd": 0.5, "tokens": {"input": 10, "output": 5}}\' > "$LOOP_USAGE"'
+)
+
+
+def gap(first: Any, second: Any) -> float:
+    """Return the seconds between one attempt's end and another's start."""
+    times = first["finished_at"], second["started_at"]
+    end, start = (datetime.fromisoformat(time) for time in times)
+    return (start - end).total_seconds()
 
 
 def go_on(project: Project, command: str) -> int:
@@ -134,7 +146,8 @@ def test_partly_known_costs_are_told_apart(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "usage", ["not json", "[]", '{"cost_usd": "1"}', '{"cost_usd": -1}', '{"cost_usd": NaN}']
+    "usage",
+    ["not json", "[]", '{"cost_usd": "1"}', '{"cost_usd": -1}', '{"cost_usd": NaN}'],
 )
 def test_a_cost_that_makes_no_sense_is_unknown(project: Project, usage: str) -> None:
     project.loop("x", max_iterations=1)
@@ -181,7 +194,9 @@ def test_a_transient_end_is_tried_again_with_its_transcript_kept(
     project.loop(
         "x", "${FEEDBACK}", max_iterations=1, attempts=3, backoff=0, timeout=0.3
     )
-    project.step("x", "echo try >> tries; test $(wc -l < tries) = 3 || sleep 9; echo ok")
+    project.step(
+        "x", "echo try >> tries; test $(wc -l < tries) = 3 || sleep 9; echo ok"
+    )
     project.ok("loop:x", "session=s")
     assert project.read("tries").count("try") == 3
     state = project.state("s", "x", 1)
@@ -242,12 +257,23 @@ def test_a_program_that_is_not_there_is_told_in_the_last_line(project: Project) 
 
 def test_a_delay_is_kept_between_iterations(project: Project) -> None:
     project.loop("x", max_iterations=2, delay=0.3)
-    project.step("x", "date +%s.%N")
     project.ok("loop:x", "session=s")
     first, second = (
-        float(project.read(f".loop/s/x/iterations/000{n}/output.md")) for n in (1, 2)
+        project.json("s", f"x/iterations/000{n}/attempts/1/result.json") for n in (1, 2)
     )
-    assert second - first >= 0.3
+    assert gap(first, second) >= 0.29
+
+
+def test_the_wait_between_attempts_doubles(project: Project) -> None:
+    project.loop("x", max_iterations=1, attempts=3, backoff=0.2, timeout=0.1)
+    project.step("x", "sleep 9")
+    assert project.doit("loop:x", "session=s").code == 1
+    tries = [
+        project.json("s", f"x/iterations/0001/attempts/{n}/result.json")
+        for n in (1, 2, 3)
+    ]
+    assert gap(tries[0], tries[1]) >= 0.19
+    assert gap(tries[1], tries[2]) >= 0.39
 
 
 def test_a_failed_stage_keeps_later_ones_from_starting(project: Project) -> None:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 
 from tests.support.project import Project
+from tests.support.stub_claude import StubClaude, limited, recorded
 from tests.support.tmux_pane import HAS_TMUX, PROMPT, Pane, pane
 
 pytestmark = pytest.mark.skipif(not HAS_TMUX, reason="tmux is not on PATH")
@@ -223,3 +225,47 @@ def test_where_nobody_can_watch_lines_are_plain(
     story = terminal.story()
     assert len([line for line in story if " started, " in line]) == 2
     assert not any("●" in line for line in story)
+
+
+def named(project: Project, *streams: str, **settings: Any) -> None:
+    """Let the loop's agent be a `claude` that waits for `go` after its stream."""
+    stub = StubClaude(project)
+    stub.loop(**settings)
+    wait = f"while ! [ -f {project.path('go')} ]; do sleep 0.05; done"
+    stub.answers(*streams, after=wait)
+
+
+def test_of_a_named_agent_the_last_action_and_its_tokens_are_seen(
+    project: Project,
+) -> None:
+    lines = recorded("claude-ok").splitlines()
+    named(project, "\n".join(lines[:3]) + "\n")
+
+    with opened(project) as terminal:
+        terminal.type(COMMAND)
+
+        seen = terminal.sees("Write /project/a.txt")
+
+        assert re.search(r"iteration 1 · \d:\d\d · 101 tokens$", seen[3])
+        assert seen[4:] == ["   Write /project/a.txt"]
+
+
+def test_a_rate_limit_that_an_agent_waits_for_is_seen(project: Project) -> None:
+    named(project, "\n".join(recorded("claude-limit").splitlines()[:2]) + "\n")
+
+    with opened(project) as terminal:
+        terminal.type(COMMAND)
+
+        terminal.sees("   waiting: rate limit, next try in 1s")
+
+
+def test_a_usage_limit_is_counted_down(project: Project) -> None:
+    named(project, limited(4102444800), on_limit="wait")
+    project.write("go", "")
+
+    with opened(project) as terminal:
+        terminal.type(COMMAND)
+
+        terminal.sees("   usage limit until 2100-01-01T00:00:00Z: ")
+        terminal.press("C-c")
+        terminal.sees("exit 130")

@@ -1,13 +1,14 @@
 """A loop in a real doit process: when it stops, and what it leaves."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.doit_process import write_distribution
 from tests.support.project import Project
 
-PLATEAU = {
+PLATEAU: dict[str, Any] = {
     "completion": "plateau",
     "min_iterations": 2,
     "output_parse": "plateau:PLATEAU reasoning:REASONING",
@@ -24,7 +25,7 @@ ITERATION = [
 ]
 
 
-def plateau(project: Project, *answers: str, **settings: object) -> None:
+def plateau(project: Project, *answers: str, **settings: Any) -> None:
     project.loop("x", **{**PLATEAU, **settings})
     project.step("x", *(f"echo PLATEAU: {answer}" for answer in answers))
 
@@ -172,9 +173,7 @@ def test_a_failing_item_command_is_told_in_words(project: Project) -> None:
 
 def test_a_validated_loop_goes_on_until_its_check_passes(project: Project) -> None:
     check = "echo found $(cat n); test $(cat n) = 3"
-    project.loop(
-        "x", "Before: ${FEEDBACK}|", completion="validated", validate=check
-    )
+    project.loop("x", "Before: ${FEEDBACK}|", completion="validated", validate=check)
     project.step("x", 'echo "$LOOP_ITERATION" > n')
     ran = project.ok("loop:x", "session=s")
     assert len(project.runs()) == 3
@@ -196,8 +195,9 @@ def test_a_failed_check_keeps_any_rule_from_completing(project: Project) -> None
 
 def test_a_stage_is_not_done_before_its_files_exist(project: Project) -> None:
     project.loop("x", "${FEEDBACK}", max_iterations=3, writes=["made.txt"])
-    project.loop("y", "${FEEDBACK}", completion="validated", validate="true",
-                 writes=["made.txt"])
+    project.loop(
+        "y", "${FEEDBACK}", completion="validated", validate="true", writes=["made.txt"]
+    )
     ran = project.doit("loop:x", "session=s")
     assert ran.code == 1
     assert "not written: `made.txt`" in ran.last

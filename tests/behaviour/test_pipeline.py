@@ -191,9 +191,7 @@ def contents(project: Project) -> dict[str, Any]:
 
 def _timeless(value: dict[str, Any]) -> dict[str, Any]:
     volatile = ("started_at", "finished_at", "updated_at", "seconds")
-    return {
-        k: v for k, v in value.items() if k not in (*volatile, "iteration_started")
-    }
+    return {k: v for k, v in value.items() if k not in (*volatile, "iteration_started")}
 
 
 def test_serial_threads_and_processes_leave_the_same_files(project: Project) -> None:

@@ -63,9 +63,7 @@ def test_an_ambiguous_part_lists_the_candidates(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["../up", ".hidden", "a/b", "", "x" * 65, "archive"])
-def test_a_name_that_cannot_be_a_folder_is_refused(
-    project: Project, name: str
-) -> None:
+def test_a_name_that_cannot_be_a_folder_is_refused(project: Project, name: str) -> None:
     project.loop("x", max_iterations=1)
     ran = project.doit("loop:x", f"session={name}")
     assert ran.code == 3

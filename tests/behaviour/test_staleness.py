@@ -185,9 +185,7 @@ def test_an_edited_file_restarts_the_stage_that_reads_it(project: Project) -> No
 
 
 @pytest.mark.parametrize("reads", ["docs/*.md", "docs", "docs/**/*.md"])
-def test_files_that_come_and_go_restart_the_stage(
-    project: Project, reads: str
-) -> None:
+def test_files_that_come_and_go_restart_the_stage(project: Project, reads: str) -> None:
     project.write("docs/a.md", "a")
     project.loop("x", max_iterations=1, reads=[reads])
     rerun(project)
@@ -324,8 +322,13 @@ def test_a_file_that_a_later_stage_makes_or_removes_is_not_stale(
     project.pipeline(
         "p",
         {"name": "a", "prompt": "A", "runs": 1, "reads": ["docs/*.md"]},
-        {"name": "b", "prompt": "B", "runs": 1, "writes": ["docs/new.md"],
-         "reads": ["docs/old.md"]},
+        {
+            "name": "b",
+            "prompt": "B",
+            "runs": 1,
+            "writes": ["docs/new.md"],
+            "reads": ["docs/old.md"],
+        },
     )
     project.step("b", "rm docs/old.md; echo new > docs/new.md")
     assert rerun(project, "pipeline:p") == ["a:1", "b:1"]
@@ -334,8 +337,13 @@ def test_a_file_that_a_later_stage_makes_or_removes_is_not_stale(
 
 def test_a_check_alone_is_stale_when_what_it_saw_changed(project: Project) -> None:
     project.write("plan.md", "good")
-    project.loop("x", completion="validated", validate="grep -q good plan.md",
-                 check_before=True, reads=["plan.md"])
+    project.loop(
+        "x",
+        completion="validated",
+        validate="grep -q good plan.md",
+        check_before=True,
+        reads=["plan.md"],
+    )
     project.step("x", "echo good > plan.md")
     assert rerun(project) == []
     project.write("plan.md", "bad")

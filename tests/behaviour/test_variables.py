@@ -7,9 +7,24 @@ import pytest
 from tests.support.project import Project
 
 NAMES = (
-    "SESSION SESSION_NAME ITERATION INDEX PROGRESS PROGRESS_FILE OUTPUT PERSPECTIVE "
-    "ITEM GOAL FEEDBACK VALIDATE LEARNINGS INPUTS ARTIFACT BEAD BEAD_ID"
-).split()
+    "SESSION",
+    "SESSION_NAME",
+    "ITERATION",
+    "INDEX",
+    "PROGRESS",
+    "PROGRESS_FILE",
+    "OUTPUT",
+    "PERSPECTIVE",
+    "ITEM",
+    "GOAL",
+    "FEEDBACK",
+    "VALIDATE",
+    "LEARNINGS",
+    "INPUTS",
+    "ARTIFACT",
+    "BEAD",
+    "BEAD_ID",
+)
 
 
 def filled(project: Project, session: str, stage: str, number: int) -> dict[str, str]:
@@ -99,8 +114,10 @@ def test_a_value_is_never_expanded_again(project: Project) -> None:
 
 def test_learnings_of_the_session_reach_the_prompt(project: Project) -> None:
     project.loop("x", "${LEARNINGS}", max_iterations=2)
-    project.step("x", "mkdir -p .loop/s/learnings; echo be kind >"
-                 " .loop/s/learnings/001-kindness.md")
+    project.step(
+        "x",
+        "mkdir -p .loop/s/learnings; echo be kind > .loop/s/learnings/001-kindness.md",
+    )
     project.ok("loop:x", "session=s")
     assert project.prompt("s", "x", 1) == ""
     assert "be kind" in project.prompt("s", "x", 2)

@@ -162,6 +162,11 @@ CASES = (
     stages("P016", "`a` → `a`", "- {name: a, prompt: x, inputs: a}"),
     stages("P017", "keep one", "- {loop: tidy, runs: 2, max_iterations: 3}"),
     stages("P018", "`plan`, which is no stage", "- {loop: tidy, each: plan.tasks}"),
+    stages(
+        "P020",
+        "`b` has `each: beads`, and so has `a`",
+        "- {name: a, prompt: x, each: beads}\n- {name: b, prompt: x, each: beads}",
+    ),
     stages("P019", "there is no such file", "- {name: a, prompt: prompts/a.md}"),
 )
 

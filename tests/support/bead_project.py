@@ -15,6 +15,7 @@ SWARM = "loop:swarm"
 # does what `steps/BEAD.ITERATION`, `steps/BEAD` or `steps/any` says.
 AGENT = """\
 #!/bin/sh
+mkdir -p "${BEADS_DIR:=$PWD/.beads}"
 home=$(dirname "$BEADS_DIR")
 bd() { PYTHON -m looptasks.beads "$@" > /dev/null; }
 me="${LOOP_BEAD:-$LOOP_TYPE}"

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -51,9 +52,8 @@ class Nursery:
 
 
 def _serve() -> None:
-    import looptasks.plugin.loader  # noqa: F401, PLC0415
-    import looptasks.plugin.running  # noqa: F401, PLC0415
-
+    for module in ("loader", "running", "showing", "checker", "backend", "reporter"):
+        import_module(f"looptasks.plugin.{module}")
     for line in sys.stdin:
         folder, words = json.loads(line)
         code = _run(folder, words)

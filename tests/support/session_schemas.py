@@ -41,7 +41,9 @@ def validator(kind: str) -> Draft202012Validator:
     """Return a validator that knows the schemas which others refer to."""
     known = [(f"{name}.schema.json", schema(name)) for name in names()]
     resources = [(name, Resource.from_contents(found)) for name, found in known]
-    return Draft202012Validator(schema(kind), registry=Registry(resources))
+    return Draft202012Validator(
+        schema(kind), registry=Registry().with_resources(resources)
+    )
 
 
 def kind_of(path: str) -> str | None:

@@ -16,7 +16,7 @@ _KILLED = -9
 
 
 _OPEN = {
-    "tally.py, test_tally.py": "the program that came out of the board",
+    "tally.py": "the program that came out of the board",
     "docs/plan.md": "the plan that came out of `refine`",
     "slug.sh": "the program that came out of `code`",
     "loops/code/": "how a loop is declared: loop.yaml and prompt.md",

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from looptasks.core.bead import urgency
 from looptasks.core.hook import EVENTS, stop_answer, with_hooks, without_hooks
 from looptasks.core.request import Request
 from looptasks.core.suggestion import choice
@@ -71,7 +72,8 @@ class Hooks(AskingCommand):
             for place in _sessions(root, request)
             if place.uses_beads()
             for found in [place.beads.progress()]
-            for bead in (*found.in_progress, *found.ready)
+            for some in (found.in_progress, found.ready)
+            for bead in sorted(some, key=urgency)
         ]
         reply = stop_answer(_asked(), pending)
         if reply is not None:
