@@ -1,5 +1,6 @@
 """The project's own files: which there are, and the digests of their contents."""
 
+import errno
 import glob
 import hashlib
 import os
@@ -10,6 +11,7 @@ from looptasks.core.digest import MISSING
 from looptasks.errors import DeclarationError, StorageError
 
 _CHUNK = 1 << 20
+_NO_CONTENT = (errno.ENXIO, errno.ELOOP)  # a socket, a link to itself
 _GLOB_SIGNS = frozenset("*?[")
 _NOT_OURS = frozenset({".git", ".loop"})
 
@@ -22,6 +24,8 @@ def digest_of(path: str) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return MISSING
     except OSError as error:
+        if error.errno in _NO_CONTENT:
+            return MISSING
         raise StorageError(
             f"cannot be read: {error.strerror}", where=path, fix="make it readable"
         ) from error

@@ -163,6 +163,9 @@ def publish(place: Workplace, stage: Stage, stop: Stop) -> Any:
             _close_bead(place, bead, stop)
         close(place, stage, stop)
     except LoopError as error:
+        if bead_of(stage.name) and not isinstance(error, SessionBusy):
+            # Such as a blocker that somebody added while it was worked on.
+            return _failed(place, stage, Stop("failed", str(error)))
         return TaskFailed(str(error))
     return {"summary": f"complete: {stop.reason}"}
 
@@ -174,7 +177,7 @@ def _close_bead(place: Workplace, bead: str, stop: Stop) -> None:
     """
     if place.beads.seen()[bead].status != "closed":
         place.beads.tracker.close(bead, stop.reason)
-    if os.path.isdir(place.folder.file(f"worktrees/{bead}")):
+    if os.path.isdir(place.folder.file("worktrees")):
         from looptasks.plugin.worksite import put_away  # noqa: PLC0415 - git is seldom
 
         put_away(place, bead)

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterable
-from typing import Any
 
 from looptasks.core.job import Job, Site
 from looptasks.core.merge import CheckFailed, CheckResult, Conflict, Dirty
@@ -127,8 +126,11 @@ def kept_branch(place: Workplace, bead: str) -> str:
 
 def put_away(place: Workplace, bead: str) -> None:
     """Remove a finished bead's worktree and branch; unfinished work stays."""
+    if not kept_branch(place, bead):
+        return
     trees = Worktrees(place.root, place.session)
-    target: Any = trees.target()
-    worktree = trees.place(bead, target)
-    trees.remove(worktree)
-    trees.drop_branch(worktree, target)
+    with contextlib.suppress(LoopError):  # the work is home; the next run tidies up
+        target = trees.target()
+        worktree = trees.place(bead, target)
+        trees.remove(worktree)
+        trees.drop_branch(worktree, target)

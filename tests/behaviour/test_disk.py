@@ -211,7 +211,7 @@ def test_a_name_that_cannot_be_a_sessions_is_refused(
 def test_a_path_that_leads_out_of_the_project_is_refused(
     project: CrashProject, key: str, path: str
 ) -> None:
-    project.loop(max_iterations=1, **{key: [path]})
+    project.loop("work", max_iterations=1, **{key: [path]})
     ran = project.run("loop:work", "session=s")
     assert ran.code == 3, ran
     check_refused(ran, path, "fix: ")

@@ -52,7 +52,9 @@ def test_a_bead_starts_when_its_own_blockers_are_done_not_the_whole_wave(
     fan.bead("slow")
     fan.bead("fast")
     fan.bead("after", "fast")
-    fan.does("slow", 'until grep -q "^-after" "$BEADS_DIR/runs.log"; do sleep 0.02; done')
+    fan.does(
+        "slow", 'until grep -q "^-after" "$BEADS_DIR/runs.log"; do sleep 0.02; done'
+    )
     fan.ok("-n", "2", SWARM, SESSION)
     when = times(fan)
     assert when["-after"] < when["-slow"]
@@ -90,6 +92,20 @@ def test_a_blocker_that_an_agent_adds_holds_a_bead_in_the_same_run(
     fan.does("a", "bd dep add b c")
     fan.ok(SWARM, SESSION)
     assert fan.began() == ["a:1", "c:1", "b:1"]
+
+
+def test_a_bead_blocked_while_it_is_worked_on_stays_open_and_others_go_on(
+    fan: BeadProject,
+) -> None:
+    fan.bead("a", priority=0)
+    fan.bead("b")
+    fan.does("a", "test -e again || bd dep add a b; touch again")
+    ran = fan.doit(SWARM, SESSION)
+    assert (ran.code, fan.began()) == (1, ["a:1", "b:1"]), ran
+    assert fan.statuses() == {"a": "open", "b": "closed"}
+    assert "1 beads failed: a: " in ran.last
+    fan.ok(SWARM, SESSION)
+    assert fan.statuses() == {"a": "closed", "b": "closed"}
 
 
 def test_a_new_priority_counts_in_the_same_run(fan: BeadProject) -> None:

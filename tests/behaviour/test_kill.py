@@ -8,6 +8,7 @@ import os
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ case $(($$ % 5)) in
 esac
 for part in 1 2 3; do echo "part $part of iteration $LOOP_ITERATION by $$"; done
 """
-STAGES = [
+STAGES: list[dict[str, Any]] = [
     {"name": "first", "prompt": "Begin.", "runs": 3},
     {
         "name": "sides",

@@ -274,22 +274,41 @@ def test_two_sessions_run_side_by_side(project: CrashProject) -> None:
 
 
 def test_of_two_simultaneous_starts_exactly_one_wins(project: CrashProject) -> None:
-    # A session that is stopped and done while the other one still loads would make
-    # two winners, one after the other: so the agents are held until one has lost.
     for number in range(20):
-        words = ("loop:work", f"session=s{number}")
-        calls = project.calls().total()
-        pair = [project.start(*words) for _ in range(2)]
-        until(lambda pair=pair: any(p.poll() is not None for p in pair))
-        until(lambda calls=calls: project.called(calls + 1))
-        let_go(project)
-        codes = [finished(process) for process in pair]
-        assert sorted(ran.code for ran in codes) == [0, 3], codes
-        loser = next(ran for ran in codes if ran.code == 3)
-        assert "is already running (pid" in loser.err
-        assert "Traceback" not in loser.err
-        assert faults(project, f"s{number}") == []
-        assert len(project.events(f"s{number}", "run")) == 1
-        (project.folder / "go").unlink()
+        check_one_wins(project, f"s{number}")
     assert project.calls().total() == 60
     assert torn_files(project) == []
+
+
+def check_one_wins(project: CrashProject, session: str) -> None:
+    calls = project.calls().total()
+    pair = [project.start("loop:work", f"session={session}") for _ in range(2)]
+    # The agents are held until one has lost, or both might win, one after the other.
+    until(lambda: any(process.poll() is not None for process in pair))
+    until(lambda: project.called(calls + 1))
+    let_go(project)
+    results = [finished(process) for process in pair]
+    assert sorted(ran.code for ran in results) == [0, 3], results
+    loser = next(ran for ran in results if ran.code == 3)
+    assert "is already running (pid" in loser.err
+    assert "Traceback" not in loser.err
+    assert faults(project, session) == []
+    assert len(project.events(session, "run")) == 1
+    (project.folder / "go").unlink()
+
+
+@pytest.mark.parametrize("words", [("-n", "2"), ("-n", "2", "-P", "process")])
+def test_stages_that_end_at_once_are_one_runner(
+    project: CrashProject, words: tuple[str, ...]
+) -> None:
+    let_go(project)
+    sides = [{"name": name, "prompt": "Go.", "runs": 1} for name in ("a", "b", "c")]
+    project.pipeline("all", [{"name": "sides", "parallel": sides}])
+    assert project.run("pipeline:all", "session=auth").code == 0
+    for name in ("doit.db", "a/state.json", "b/state.json", "c/state.json"):
+        project.path("auth", name).unlink()
+    ran = project.run(*words, "pipeline:all", "session=auth")
+    assert ran.code == 0, ran
+    assert project.calls().total() == 3
+    assert project.path("auth", "b/state.json").exists()
+    assert project.run("pipeline:all", "session=auth").code == 0

@@ -21,7 +21,7 @@ from looptasks.core.step import (
 )
 from tests.support.recorded import a_loop, attempt_event, event, iteration_event
 
-UNLIMITED = Means()
+UNLIMITED, NOTHING = Means(), Sight()
 
 
 def record(count: int, **changes: Any) -> StageRecord:
@@ -34,8 +34,8 @@ def record(count: int, **changes: Any) -> StageRecord:
 
 
 def step(
-    loop: Any, stage: StageRecord, sight: Sight = Sight(), means: Means = UNLIMITED
-) -> Any:  # noqa: B008
+    loop: Any, stage: StageRecord, sight: Sight = NOTHING, means: Means = UNLIMITED
+) -> Any:
     return next_step(loop, stage, sight, means, RULES[loop.completion])
 
 

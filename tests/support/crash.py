@@ -135,8 +135,8 @@ class CrashProject:
         """Whether no process is left, or will be soon."""
         return within(seconds, lambda: not self.processes())
 
-    def files(self, but: Callable[[str], bool] = lambda name: False) -> dict[str, str]:
-        """Return the digest of every file of the project."""
+    def files(self, but: Callable[[str], bool] = str.isspace) -> dict[str, str]:
+        """Return the digest of every file of the project, some aside."""
         return {
             name: digest(path)
             for path in sorted(self.folder.rglob("*"))
