@@ -26,10 +26,10 @@ def task_t():
 """
 
 
-def loop_project(folder: Path, agent: str = STUB) -> Path:
+def loop_project(folder: Path) -> Path:
     """Make a project with the loop `x`, whose agent is a program that ends at once."""
     _write(folder / "doit.cfg", "[GLOBAL]\nloader = loops\n")
-    declared = {"name": "x", "agent": {"command": agent}, "max_iterations": 1}
+    declared = {"name": "x", "agent": {"command": STUB}, "max_iterations": 1_000_000}
     _write(folder / "loops/x/loop.yaml", json.dumps(declared))
     _write(folder / "loops/x/prompt.md", "Work on ${ITERATION} of ${SESSION}.\n")
     return folder

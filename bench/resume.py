@@ -1,7 +1,6 @@
 """Resume: how soon the next agent starts when much is done already."""
 
 import itertools
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +15,8 @@ _BEHIND = 1_000
 
 def rows(bench: Bench) -> Iterator[Row]:
     """Yield the time to the first new agent of a resumed and of a fresh session."""
-    behind = bench.fresh("resumed")
-    shutil.copytree(bench.finished(_BEHIND), behind, symlinks=True)
+    behind = loop_project(bench.fresh("resumed"))
+    doit(behind, bench.with_us, f"loop:x:{_BEHIND}", "session=s")
     before = loop_project(bench.fresh("started"))
     numbers, names = itertools.count(_BEHIND + 1), itertools.count(1)
     yield bench.row(
@@ -32,7 +31,7 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 def _first_agent(bench: Bench, project: Path, session: str, number: int) -> float:
     start = time.time_ns()
-    words = ("loop:x", f"session={session}", f"max={number}")
+    words = (f"loop:x:{number:04d}", f"session={session}")
     said = doit(project, bench.with_us, *words).out
     insist(said.count(" started, "), 1, "agents that were started")
     folder = project / f".loop/{session}/x/iterations/{number:04d}"

@@ -10,6 +10,7 @@ from looptasks.core.taskname import iteration_task, padded
 from looptasks.plugin.bead_course import BeadCourse
 from looptasks.plugin.course import Course
 from looptasks.plugin.foresight import fan_step
+from looptasks.plugin.shown_stage import shown_stage
 
 
 def shown_fan(course: Course, entry: str, *, whole: bool) -> Iterator[Task]:
@@ -36,8 +37,6 @@ def shown_fan(course: Course, entry: str, *, whole: bool) -> Iterator[Task]:
 
 def shown_beads(course: Course) -> Iterator[Task]:
     """Yield each bead that was worked on or will be; only what is due is looked at."""
-    from looptasks.plugin.showing import shown_stage  # noqa: PLC0415 - needs us, too
-
     place = course.place
     seen, record = place.beads.seen(), place.record()
     found = due(seen, record, place.session)
