@@ -1,6 +1,6 @@
 """Beadwork: the beads of one session, as the tracker tells them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from looptasks.core.bead import status, targets
@@ -8,7 +8,7 @@ from looptasks.core.board import Board
 from looptasks.core.completion import Workload
 from looptasks.core.dependency import arrows, find_cycles
 from looptasks.core.digest import of_value
-from looptasks.core.fan import SeenBead, actor_of, is_ours
+from looptasks.core.fan import SeenBead, actor_of, folder_of, is_ours
 from looptasks.core.readiness import holds, is_work, put_off
 from looptasks.core.tracker import Progress, deadlock, progress
 from looptasks.effects.beads_folder import find_folder
@@ -29,11 +29,21 @@ Bead = dict[str, Any]
 
 
 class Beadwork:
-    """Reads the session's beads, again only when the store has changed."""
+    """Reads the session's beads, again only when the store has changed.
 
-    def __init__(self, root: str, session: str, now: Callable[[], int]) -> None:
+    `now` tells the time in nanoseconds, `worked` the stages that the session has begun.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        session: str,
+        now: Callable[[], int],
+        worked: Callable[[], Container[str]],
+    ) -> None:
         self.session = session
         self._now = now
+        self._worked = worked
         self.label = f"loop/{session}"
         self.tracker = tracker(root)
         self.folder = find_folder(root)
@@ -53,7 +63,7 @@ class Beadwork:
         if revision != self._revision:
             self._board, now = self.tracker.beads(), self._now()
             self._seen = {
-                bead["id"]: _seen(self._board, bead, now)
+                bead["id"]: _seen(self._board, bead, now, self._worked())
                 for bead in self._board.labelled(self.label)
                 if is_work(bead)
             }
@@ -116,9 +126,12 @@ class Beadwork:
         return tracker_command(self._root)
 
 
-def _seen(board: Board, bead: Bead, now: int) -> SeenBead:
-    asked = {key: bead[key] for key in _ASKED if bead.get(key)}
+def _seen(board: Board, bead: Bead, now: int, worked: Container[str]) -> SeenBead:
     state = status(bead)
+    # What a bead asks for matters only if somebody is, or was, to do it here.
+    matters = state != "closed" or folder_of(bead["id"]) in worked
+    asked = {key: bead[key] for key in _ASKED if bead.get(key)} if matters else {}
+    rests = bool(bead.get("dependencies"))
     if state == "open" and put_off(board, bead, now):
         state = "deferred"
     return SeenBead(
@@ -127,9 +140,9 @@ def _seen(board: Board, bead: Bead, now: int) -> SeenBead:
         priority=int(bead.get("priority", 2)),
         status=state,
         assignee=str(bead.get("assignee") or ""),
-        digest=of_value(asked),
-        blockers=tuple(dict.fromkeys(_blockers(board, bead))),
-        holders=_holders(board, bead) if bead.get("dependencies") else (),
+        digest=of_value(asked) if matters else "",
+        blockers=tuple(dict.fromkeys(_blockers(board, bead))) if rests else (),
+        holders=_holders(board, bead) if rests else (),
         created=str(bead.get("created_at", "")),
         closed=str(bead.get("closed_at") or ""),
     )

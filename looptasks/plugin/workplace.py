@@ -183,7 +183,8 @@ class Workplace:
         if self._beads is None:
             from looptasks.plugin.beadwork import Beadwork  # noqa: PLC0415
 
-            self._beads = Beadwork(self.root, self.session, self._nanoseconds)
+            tells = self._nanoseconds, lambda: self.record().stages
+            self._beads = Beadwork(self.root, self.session, *tells)
         return self._beads
 
     def _nanoseconds(self) -> int:
