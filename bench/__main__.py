@@ -15,6 +15,7 @@ from bench import (
     nothing_to_do,
     parallel,
     resume,
+    where,
 )
 from bench.bench import Bench
 from bench.table import Row, markdown
@@ -36,6 +37,9 @@ def main(argv: list[str]) -> int:
     folder = Path(tempfile.mkdtemp(prefix="bench-", dir=options.folder))
     try:
         bench = Bench(folder, quick=options.quick)
+        if options.where:
+            print("\n".join(where.lines(bench)))
+            return 0
         found = list(_measured(bench, options.only or list(MEASURES)))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -64,6 +68,9 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         choices=MEASURES,
         help="one measure (may be repeated)",
+    )
+    parser.add_argument(
+        "--where", action="store_true", help="only show where an iteration's time goes"
     )
     parser.add_argument("--out", type=Path, help="write the table to a file, too")
     parser.add_argument(

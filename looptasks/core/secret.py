@@ -80,8 +80,8 @@ _RULES = (
     _Rule(_NAMES, rf"(?i)({_NAME}{_IS}){_RANDOM}{{8,}}"),
     # any other `key=` when the value is long and random
     _Rule(
-        ("key", "auth", "sig", "session", "cookie"),
-        r"(?i)((?:key|auth|sig|signature|session[_-]?id|cookie)"
+        ("key", "auth", "sig", "cookie"),
+        r"(?i)((?:key|auth|sig|signature|cookie)"
         rf"{_IS}(?:{_QUOTE})?){_RANDOM}{{16,}}",
     ),
 )

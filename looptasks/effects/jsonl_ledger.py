@@ -36,7 +36,10 @@ class JsonlLedger:
             data = self._tail()
             whole = data.rfind(b"\n") + 1
             self._read += whole
-            with _without_collecting(whole > _LONG):
+            if whole > _LONG:
+                with _without_collecting():
+                    self.record.apply_all(_events(data[:whole]))
+            elif whole:
                 self.record.apply_all(_events(data[:whole]))
         return self.record
 
@@ -99,16 +102,15 @@ def _read_from(descriptor: int, start: int) -> bytes:
 
 
 @contextmanager
-def _without_collecting(pays: bool) -> Iterator[None]:  # noqa: FBT001 - its only word
+def _without_collecting() -> Iterator[None]:
     """Keep Python from searching a long ledger for garbage: now, and later."""
-    pays = pays and gc.isenabled()
-    if pays:
-        gc.disable()
+    collecting = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
-        if pays:
-            gc.freeze()
+        gc.freeze()
+        if collecting:
             gc.enable()
 
 

@@ -32,7 +32,6 @@ LONG = [
     "sk-{}",
     "key={}",
     "signature: {}",
-    "session_id={}",
     "password: {}",
     "bearer {}",
 ]

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from looptasks.core.agent import Answer, Call, Tokens
-from looptasks.effects.command_agent import CommandAgent, as_argv
+from looptasks.core.command_line import as_argv
+from looptasks.effects.command_agent import CommandAgent
 from looptasks.effects.keeper_processes import KeeperProcesses
 from looptasks.errors import DeclarationError
 
@@ -56,11 +57,12 @@ def test_the_answer_is_what_the_program_prints(
 @pytest.mark.parametrize(
     "command", ["sh -c 'exit 3'", ["sh", "-c", "exit 3"], "true | exit 3"]
 )
-def test_an_exit_code_is_an_error_that_names_it(
+def test_an_exit_code_is_a_failure_that_names_it(
     tmp_path: Path, processes: KeeperProcesses, command: str | list[str]
 ) -> None:
     found = answer(CommandAgent(command, processes), tmp_path)
-    assert (found.verdict, found.exit_code, found.reason) == ("transient", 3, "exit code 3")
+    assert (found.verdict, found.exit_code) == ("transient", 3)
+    assert found.reason == "exit code 3"
 
 
 def test_the_last_words_on_stderr_are_part_of_the_reason(
