@@ -20,8 +20,8 @@ from looptasks.effects.transcripts import cut_long, pack
 from looptasks.errors import LoopError, SessionBusy
 from looptasks.plugin.agents import agent_for
 from looptasks.plugin.board_file import write_board
-from looptasks.plugin.course import rule_named
 from looptasks.plugin.processes import processes
+from looptasks.plugin.rules import rule_named
 from looptasks.plugin.workplace import Workplace
 from looptasks.runner import run_iteration
 

@@ -3,11 +3,10 @@
 Running, listing and explaining all ask here, so that they cannot disagree.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from looptasks.core.completion import RULES, Evidence, Rule, Workload
-from looptasks.core.digest import of_bytes
+from looptasks.core.completion import Workload
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
 from looptasks.core.record import StageRecord
@@ -26,14 +25,15 @@ from looptasks.core.step import (
 )
 from looptasks.core.taskname import iteration_task
 from looptasks.effects.files import make_folder
-from looptasks.errors import DeclarationError
+from looptasks.plugin.lookout import Lookout
+from looptasks.plugin.rules import rule_named
 from looptasks.plugin.workplace import Workplace
 
 if TYPE_CHECKING:
     from looptasks.core.job import Job
 
 
-class Course:
+class Course(Lookout):
     """A stage on its way: what it rests on, and what it does next."""
 
     def __init__(
@@ -45,14 +45,9 @@ class Course:
         *,
         forced: bool = False,
     ) -> None:
-        self.place = place
-        self.pipeline = pipeline
-        self.stage = stage
-        self.request = request
-        self.forced = forced
+        super().__init__(place, pipeline, stage, request, forced=forced)
         self.rule = rule_named(stage.loop.completion)
         self._sight: Sight | None = None
-        self._listed: tuple[str, ...] = ()
         self.given_up: frozenset[str] = frozenset()
         self.after: tuple[str, ...] = ()
 
@@ -106,27 +101,6 @@ class Course:
         """Forget what was seen, because time has passed or the owner changed."""
         self._sight = None
 
-    def look(self, record: StageRecord) -> Sight:
-        """See what the stage works from."""
-        folder = self.place.folder
-        for number in folder.lost(self.stage.name, len(record.iterations)):
-            record.forget(number, "its output is gone")
-        reads = self.place.digests(self.stage.loop.reads)
-        return Sight(
-            inputs=self._inputs(),
-            reads=reads,
-            known_reads=self._known(reads, record),
-            evidence=Evidence(items=self._items(record)),
-            forced=self.forced,
-            stale=self.stale_for(record),
-            since=len(record.iterations),
-        )
-
-    def stale_for(self, record: StageRecord) -> tuple[str, ...]:
-        """Return reasons to start again that are not in files."""
-        del record
-        return ()
-
     def _workload(self) -> Workload | None:
         if self.stage.loop.completion != "beads-empty":
             return None
@@ -135,43 +109,6 @@ class Course:
             self.place.beads.release_dead()
         idle = not self.place.owned and self.place.lock.owner() is None
         return self.place.beads.workload(idle=idle)
-
-    def _inputs(self) -> dict[str, str]:
-        loop = self.stage.loop
-        inputs: dict[str, str] = {}
-        for name in self.stage.inputs:
-            inputs |= self.place.folder.outputs(name)
-        if "GOAL" in variables(loop.prompt):
-            inputs["goal"] = of_bytes((self.request.goal or "").encode())
-        inputs["prompt"] = of_bytes(loop.prompt.encode())
-        inputs["config"] = self.stage.digest
-        return inputs
-
-    def _known(self, reads: Mapping[str, str], record: StageRecord) -> dict[str, str]:
-        name, session = self.stage.name, self.place.record()
-        upstream = self.pipeline.upstream(name)
-        watched = self._watched(reads, record)
-        return {path: session.baseline(name, path, upstream) for path in watched}
-
-    def _watched(self, reads: Mapping[str, str], record: StageRecord) -> Iterable[str]:
-        """Return the files that the stage has looked for before, gone ones too."""
-        loop = self.stage.loop
-        if record.reads is None:
-            return ()
-        if list(record.reads) != list(loop.reads):
-            # A file that is only now named is no change.
-            return self.place.digests(set(record.reads) & set(loop.reads))
-        unseen = set(record.left).difference(reads, loop.writes)
-        return [*reads, *self.place.missing(unseen)]
-
-    def _items(self, record: StageRecord) -> tuple[str, ...]:
-        if self.stage.loop.items is None:
-            return ()
-        from looptasks.plugin.items import items_of  # noqa: PLC0415
-
-        known = record.items or self._listed
-        self._listed = items_of(self.stage, self.place.root, known)
-        return self._listed
 
     def _means(self) -> Means:
         record = self.place.record()
@@ -288,22 +225,3 @@ class Course:
     def path(self, *names: str) -> str:
         """Return a path below the stage's folder, relative to the project."""
         return self.place.folder.relative(self.stage.name, *names)
-
-
-def rule_named(name: str) -> Rule:
-    """Return a completion rule: a shipped one, or one that a package brings."""
-    if name in RULES:
-        return RULES[name]
-    rules: dict[str, Any] = {}
-    from importlib.metadata import entry_points  # noqa: PLC0415 - rarely asked for
-
-    for point in entry_points(group="looptasks.completion"):
-        if point.name == name:
-            rules[name] = point.load()
-    if name not in rules:
-        raise DeclarationError(
-            f"`completion: {name}` cannot be run by this version",
-            fix="use one of " + ", ".join(f"`{rule}`" for rule in RULES),
-        )
-    rule: Rule = rules[name]
-    return rule

@@ -1,0 +1,90 @@
+"""A lookout: sees what a stage works from, and how that was when it last looked."""
+
+from collections.abc import Iterable, Mapping
+
+from looptasks.core.completion import Evidence
+from looptasks.core.digest import of_bytes
+from looptasks.core.pipeline import Pipeline, Stage
+from looptasks.core.prompt import variables
+from looptasks.core.record import StageRecord
+from looptasks.core.request import Request
+from looptasks.core.step import Sight
+from looptasks.plugin.workplace import Workplace
+
+
+class Lookout:
+    """A stage in its place; `forced` is whether all of it is to be done again."""
+
+    def __init__(
+        self,
+        place: Workplace,
+        pipeline: Pipeline,
+        stage: Stage,
+        request: Request,
+        *,
+        forced: bool = False,
+    ) -> None:
+        self.place = place
+        self.pipeline = pipeline
+        self.stage = stage
+        self.request = request
+        self.forced = forced
+        self._listed: tuple[str, ...] = ()
+
+    def look(self, record: StageRecord) -> Sight:
+        """See what the stage works from."""
+        folder = self.place.folder
+        for number in folder.lost(self.stage.name, len(record.iterations)):
+            record.forget(number, "its output is gone")
+        reads = self.place.digests(self.stage.loop.reads)
+        return Sight(
+            inputs=self._inputs(),
+            reads=reads,
+            known_reads=self._known(reads, record),
+            evidence=Evidence(items=self._items(record)),
+            forced=self.forced,
+            stale=self.stale_for(record),
+            since=len(record.iterations),
+        )
+
+    def stale_for(self, record: StageRecord) -> tuple[str, ...]:
+        """Return reasons to start again that are not in files."""
+        del record
+        return ()
+
+    def _inputs(self) -> dict[str, str]:
+        loop = self.stage.loop
+        inputs: dict[str, str] = {}
+        for name in self.stage.inputs:
+            inputs |= self.place.folder.outputs(name)
+        if "GOAL" in variables(loop.prompt):
+            inputs["goal"] = of_bytes((self.request.goal or "").encode())
+        inputs["prompt"] = of_bytes(loop.prompt.encode())
+        inputs["config"] = self.stage.digest
+        return inputs
+
+    def _known(self, reads: Mapping[str, str], record: StageRecord) -> dict[str, str]:
+        name, session = self.stage.name, self.place.record()
+        upstream = self.pipeline.upstream(name)
+        watched = self._watched(reads, record)
+        return {path: session.baseline(name, path, upstream) for path in watched}
+
+    def _watched(self, reads: Mapping[str, str], record: StageRecord) -> Iterable[str]:
+        """Return the files that the stage has looked for before, gone ones too."""
+        loop = self.stage.loop
+        if record.reads is None:
+            return ()
+        if list(record.reads) != list(loop.reads):
+            # A file that is only now named is no change.
+            return self.place.digests(set(record.reads) & set(loop.reads))
+        unseen = set(record.left).difference(reads, loop.writes)
+        return [*reads, *self.place.missing(unseen)]
+
+    def _items(self, record: StageRecord) -> tuple[str, ...]:
+        if self.stage.loop.items is None:
+            return ()
+        from looptasks.plugin.items import items_of  # noqa: PLC0415
+
+        known = record.items or self._listed
+        self._listed = items_of(self.stage, self.place.root, known)
+        return self._listed
