@@ -58,7 +58,10 @@ class StageRecord:
         self._good = min(self._good, index)
         self.failures = []
         self.spending = self.spending.add(
-            iteration.cost_usd, iteration.tokens, iteration.seconds
+            iteration.cost_usd,
+            iteration.tokens,
+            iteration.seconds,
+            guessed=iteration.estimated,
         )
         self.leave(iteration.left, iteration.reads, sequence)
 
@@ -198,7 +201,10 @@ def _attempt(record: SessionRecord, event: Event) -> None:
     stage.failures.append(event)
     stage.updated_at = event["at"]
     stage.spending = stage.spending.add(
-        event["cost_usd"], event["tokens"], event["seconds"]
+        event["cost_usd"],
+        event["tokens"],
+        event["seconds"],
+        guessed=bool(event.get("estimated")),
     )
 
 

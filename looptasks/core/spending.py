@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Spending(NamedTuple):
-    """Money, tokens and time; `unknown` calls told no cost."""
+    """Money, tokens and time; `unknown` calls told no cost, `guessed` ones no own."""
 
     cost_usd: float = 0.0
     calls: int = 0
@@ -15,16 +15,18 @@ class Spending(NamedTuple):
     output: int = 0
     cached: int = 0
     untold: int = 0
+    guessed: int = 0
 
     def add(
         self,
         cost_usd: float | None,
         tokens: Mapping[str, int] | None,
         seconds: float,
-        calls: int = 1,
+        *,
+        guessed: bool = False,
     ) -> "Spending":
-        """Return the spending after some more agent calls."""
-        told = tokens or {}
+        """Return the spending after one more agent call."""
+        told, calls = tokens or {}, 1
         # Positional: a long ledger adds thousands of times.
         return Spending(
             self.cost_usd + (cost_usd or 0.0),
@@ -35,6 +37,7 @@ class Spending(NamedTuple):
             self.output + told.get("output", 0),
             self.cached + told.get("cached", 0),
             self.untold + (calls if tokens is None else 0),
+            self.guessed + guessed,
         )
 
     def plus(self, other: "Spending") -> "Spending":
@@ -48,6 +51,7 @@ class Spending(NamedTuple):
             output=self.output + other.output,
             cached=self.cached + other.cached,
             untold=self.untold + other.untold,
+            guessed=self.guessed + other.guessed,
         )
 
     @property
@@ -73,4 +77,5 @@ class Spending(NamedTuple):
         if self.unknown == self.calls:
             return "cost unknown"
         rest = f" + {self.unknown} unknown" if self.unknown else ""
-        return f"${self.cost_usd:.2f}{rest}"
+        guess = " (estimated)" if self.guessed else ""
+        return f"${self.cost_usd:.2f}{guess}{rest}"

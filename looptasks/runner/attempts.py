@@ -183,6 +183,7 @@ def _note_failure(
         "seconds": answer.seconds if answer else 0.0,
         "cost_usd": answer.cost_usd if answer else None,
         "tokens": answer.tokens._asdict() if answer and answer.tokens else None,
+        "estimated": bool(answer and answer.estimated),
     }
     tools.ledger.event("attempt", **fields)
     return fields

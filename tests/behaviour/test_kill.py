@@ -6,6 +6,7 @@ makes it longer or shorter.
 
 import os
 import random
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -66,13 +67,13 @@ def crash_project(folder: Path) -> CrashProject:
 def test_no_kill_loses_or_repeats_a_finished_iteration(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
+    print(f"to repeat this: LOOPTASKS_KILL_SEED={SEED}")
     chance = random.Random(f"{SEED} {words}")
     project = crash_project(tmp_path)
     kills = session = 0
     while kills < ROUNDS // 2:
         session += 1
         kills += kill_often(project, (*words, f"session=s{session}"), chance)
-    print(f"{kills} kills in {session} sessions, LOOPTASKS_KILL_SEED={SEED}")
 
 
 def kill_often(
@@ -207,9 +208,9 @@ def test_a_keeper_that_is_killed_too_leaves_its_agents_to_the_next_run(
     project.loop(max_iterations=1)
     process = project.start("loop:work")
     until(project.called)
-    left = project.processes()
-    for pid in [p for p in left if "keeper" in command_of(p)]:
-        os.kill(pid, 9)
+    process.send_signal(signal.SIGSTOP)  # or it would notice, and end them itself
+    for pid in [p for p in project.processes() if "keeper" in command_of(p)]:
+        os.kill(pid, signal.SIGKILL)
     kill(process)
     assert project.processes()
     project.script("agent.sh", "#!/bin/sh\necho done\n")

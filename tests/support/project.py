@@ -49,6 +49,8 @@ class Ran(NamedTuple):
 class Project:
     """A folder with our loader, and loops whose agent is a small shell script."""
 
+    patience = TIMEOUT
+
     def __init__(self, root: Path) -> None:
         self.root = root
         root.mkdir(parents=True, exist_ok=True)
@@ -108,7 +110,7 @@ class Project:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=TIMEOUT,
+            timeout=self.patience,
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)
