@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from bench import (
+    beads,
     flatness,
     foreign,
     imports,
@@ -27,6 +28,7 @@ MEASURES: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "nothing": nothing_to_do.rows,
     "resume": resume.rows,
     "parallel": parallel.rows,
+    "beads": beads.rows,
     "foreign": foreign.rows,
 }
 

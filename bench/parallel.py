@@ -13,7 +13,7 @@ from bench.table import Row
 _AGENTS, _SIDE_BY_SIDE, _SECONDS = 64, 8, 0.2
 _PROMPT = "Rest a little."
 # Stage: seconds, and what it waits for. The longest way is a, c, f, h: 2.1 s.
-_UNEVEN: Mapping[str, tuple[float, tuple[str, ...]]] = {
+UNEVEN: Mapping[str, tuple[float, tuple[str, ...]]] = {
     "a": (0.3, ()),
     "b": (0.2, ("a",)),
     "c": (0.9, ("a",)),
@@ -23,7 +23,7 @@ _UNEVEN: Mapping[str, tuple[float, tuple[str, ...]]] = {
     "g": (0.5, ("d", "e")),
     "h": (0.3, ("f", "g")),
 }
-_LONGEST = 2.1
+LONGEST = 2.1
 
 
 def rows(bench: Bench) -> Iterator[Row]:
@@ -33,18 +33,18 @@ def rows(bench: Bench) -> Iterator[Row]:
     even = [{"name": "all", "parallel": members}]
     uneven = [
         {**_stage(name, seconds), "inputs": list(inputs)}
-        for name, (seconds, inputs) in _UNEVEN.items()
+        for name, (seconds, inputs) in UNEVEN.items()
     ]
     for title, stages, ideal, limit in (
         (f"{_AGENTS} agents on {_SIDE_BY_SIDE} / ideal", even, waves, "parallel-even"),
-        ("uneven graph / its longest way", uneven, _LONGEST, "parallel-uneven"),
+        ("uneven graph / its longest way", uneven, LONGEST, "parallel-uneven"),
     ):
         project = pipeline_project(bench.fresh("parallel"), stages)
-        count = _AGENTS if stages is even else len(_UNEVEN)
+        count = _AGENTS if stages is even else len(UNEVEN)
         yield bench.row(
             title,
             _ours(bench, project, count),
-            _ideal(bench, ideal),
+            ideal(bench, ideal),
             bench.effort(8, least=3, most=12),
             limit=limit,
             note=f"{ideal:g} s and raw doit's start-up",
@@ -71,6 +71,6 @@ def _ours(bench: Bench, project: Path, count: int) -> Contender:
     return seconds
 
 
-def _ideal(bench: Bench, agents: float) -> Contender:
+def ideal(bench: Bench, agents: float) -> Contender:
     """Return the time that the agents need, and raw doit to find nothing to do."""
     return lambda: agents + doit(bench.raw(10), bench.without).seconds

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from looptasks.errors import LoopError
 
 
 class Launch(NamedTuple):
-    """How one agent is started: words, variables, and files beside its streams."""
+    """How one agent is started: words, variables, and files for as long as it runs."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = {}
@@ -70,7 +71,13 @@ class StreamAgent:
         write_note(call.folder, self.name, self._settings.read)
         for name, content in launch.files.items():
             write_if_changed(f"{call.folder}/{name}", content.encode())
-        self._running(boxed).run(self._command(call, launch))
+        try:
+            self._running(boxed).run(self._command(call, launch))
+        finally:
+            # Each agent leaves the same files behind.
+            for name in launch.files:
+                with suppress(FileNotFoundError):
+                    os.unlink(f"{call.folder}/{name}")
 
     def read(self, folder: str) -> Answer | None:
         """Return what the attempt in `folder` came to; None when it never ended."""

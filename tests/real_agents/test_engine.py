@@ -1,17 +1,15 @@
 """Real agents in real loops: whole doit processes, from the declaration to the end."""
 
 import os
-import signal
+import re
 import subprocess
-import sys
-from typing import Any
 
 import pytest
 
 from looptasks.effects import bubblewrap
-from tests.support.agent_bench import AgentBench
+from tests.support.agent_bench import MODELS, AgentBench
 from tests.support.agent_project import AgentProject
-from tests.support.bead_project import SWARM
+from tests.support.bead_project import SESSION, SWARM
 from tests.support.fake_protocols import Step
 from tests.support.live_processes import within
 
@@ -20,8 +18,35 @@ HAS_COST = ("claude", "opencode")
 KEY = "sk-ant-REDACTED"
 TOKEN = "correct-horse-battery-staple"
 
+SESSION_FILES = "PROGRESS.md doit.db ledger.jsonl run.lock session.json"
+STAGE_FILES = "current output/output.md progress.md state.json"
+ITERATION_FILES = (
+    "inputs.json output.md progress.md prompt.md state.json attempts/1/answer.md "
+    "attempts/1/result.json attempts/1/stderr attempts/1/stdout attempts/1/stream.json"
+)
+STAGE_FIELDS = (
+    "completion_reason cost_usd history iteration iteration_completed "
+    "iteration_started loop schema session stage started_at status tokens updated_at"
+)
+ITERATION_FIELDS = (
+    "agent attempts base_commit changed cost_usd decision estimated exit_code "
+    "finished_at head_commit inputs item iteration left model output parsed previous "
+    "progress reads result schema seconds started_at tokens validation"
+)
+
 pytestmark = pytest.mark.real_agents
 every_agent = pytest.mark.parametrize("bench", ALL, indirect=True)
+two_agents = pytest.mark.parametrize("bench", ["claude", "codex"], indirect=True)
+
+
+def expected_files() -> set[str]:
+    """Return the files of a session `s` after two iterations of the loop `x`."""
+    iterations = ("x/iterations/0001/", "x/iterations/0002/")
+    return {
+        *SESSION_FILES.split(),
+        *(f"x/{name}" for name in STAGE_FILES.split()),
+        *(top + name for top in iterations for name in ITERATION_FILES.split()),
+    }
 
 
 @every_agent
@@ -29,19 +54,138 @@ def test_the_same_loop_gives_the_same_files_and_fields_with_every_agent(
     bench: AgentBench,
 ) -> None:
     project = AgentProject(bench)
-    declared = {"completion": "plateau", "consensus": 2, "min_iterations": 2}
-    project.loop("x", output_parse="plateau:PLATEAU", max_iterations=5, **declared)
-
-    def answer(_prompt: str, _turn: int) -> Step:
-        return {"text": f"Round {len(bench.fake.asked) + 1}.\n\nPLATEAU: true"}
-
+    project.loop("x", completion="plateau", output_parse="plateau:PLATEAU")
     bench.fake.asked.clear()
-    bench.fake.script = answer
-    ran = project.ok("loop:x", "session=s")
-    print(ran.out)
-    import pprint
-    pprint.pprint(project.files("s"))
-    pprint.pprint(project.state("s","x"))
-    pprint.pprint(project.state("s","x",2))
-    pprint.pprint(project.json("s", "x/iterations/0001/attempts/1/result.json"))
-    assert 0
+    bench.fake.script = lambda _prompt, _turn: {
+        "text": f"Answer {len(bench.fake.asked) + 1}.\n\nPLATEAU: true"
+    }
+
+    ran = project.ok("loop:x", SESSION)
+
+    assert ran.last.startswith("complete: loop:x in session s, 2 iterations"), ran
+    assert len(bench.fake.asked) == 2
+    assert project.output("s", "x").startswith("Answer 2.")
+    assert set(project.files("s")) == expected_files()
+    stage = project.state("s", "x")
+    assert stage.keys() == set(STAGE_FIELDS.split())
+    assert stage["tokens"] == {"input": 200, "output": 40, "cached": 0}
+    assert (stage["cost_usd"] is not None) == (bench.name in HAS_COST)
+    for number in (1, 2):
+        state = project.state("s", "x", number)
+        assert state.keys() == set(ITERATION_FIELDS.split())
+        assert (state["agent"], state["estimated"]) == (bench.name, False)
+        assert state["tokens"] == {"input": 100, "output": 20, "cached": 0}
+        assert (state["cost_usd"] is not None) == (bench.name in HAS_COST)
+    assert bench.is_quiet()
+
+
+@every_agent
+def test_beads_are_done_at_the_same_time_in_worktrees(bench: AgentBench) -> None:
+    project = AgentProject(bench)
+    project.swarm("Do the bead ${BEAD_ID} now.", isolation="worktree")
+    project.bead("one")
+    project.bead("two")
+    repository = project.repository()
+    at_work: set[str] = set()
+
+    def script(prompt: str, turn: int) -> Step:
+        found = re.search(r"Do the bead (\w+) now", prompt)
+        assert found
+        at_work.add(found[1])
+        # Neither goes on before the other has begun.
+        assert within(90, lambda: len(at_work) == 2)
+        work = bench.shell(f"echo {found[1]} > {found[1]}.txt")
+        return {"text": "Done."} if turn else work
+
+    bench.fake.script = script
+    ran = project.ok("-n", "2", SWARM, SESSION)
+
+    assert project.statuses() == {"one": "closed", "two": "closed"}, ran
+    for name in ("one", "two"):
+        assert project.read(f"{name}.txt") == f"{name}\n", ran
+    assert repository.status == ""
+    assert bench.is_quiet()
+
+
+@two_agents
+@pytest.mark.parametrize("sandbox", ["none", "bwrap"])
+def test_nothing_outlives_a_doit_that_is_killed(
+    bench: AgentBench, sandbox: str
+) -> None:
+    if sandbox == "bwrap" and (why := bubblewrap.why_not()):
+        pytest.skip(why)
+    project = AgentProject(bench)
+    project.agent(sandbox=sandbox)
+    project.loop("x", max_iterations=1)
+    nap = f"300.{int.from_bytes(os.urandom(6))}"
+    command = f"echo yes > started.txt; sleep {nap}"
+    bench.fake.script = [bench.shell(command), {"text": "Done."}]
+
+    with project.start("loop:x", SESSION) as doit:
+        started = within(60, project.path("started.txt").exists)
+        before = project.left(nap)
+        doit.kill()
+    assert started
+    assert len(before) >= len(("doit", "its keeper", "the agent", "its shell"))
+    assert within(2, lambda: not project.left(nap)), project.left(nap)
+
+
+@every_agent
+def test_a_key_that_an_agent_sees_and_says_is_kept_nowhere(bench: AgentBench) -> None:
+    project = AgentProject(bench)
+    project.agent(env=["SHOP_TOKEN", "SHOP_KEY"])
+    project.loop("x", f"Say {KEY}.", output_parse="said:SAID", max_iterations=1)
+    said = f"The key is {KEY}.\n{TOKEN}\nSAID: {KEY} {TOKEN}"
+    echo = 'echo "$SHOP_TOKEN" "$SHOP_KEY"; echo "$SHOP_KEY" > seen.txt'
+    bench.fake.script = [bench.shell(echo), {"text": said}]
+
+    ran = project.ok(
+        "loop:x", SESSION, env={"SHOP_TOKEN": TOKEN, "SHOP_KEY": KEY, "TERM": "xterm"}
+    )
+
+    assert project.read("seen.txt") == f"{KEY}\n"
+    assert project.output("s", "x").startswith("The key is sk-ant-***")
+    screen = ran.out + ran.err + project.ok("tail", SESSION).out
+    screen += project.ok("status", SESSION, "--json").out
+    assert KEY not in screen
+    assert TOKEN not in screen
+    files = [path for path in project.path(".loop").rglob("*") if path.is_file()]
+    assert len(files) > len(SESSION_FILES.split())
+    for path in files:
+        content = path.read_bytes()
+        assert KEY.encode() not in content, path
+        assert TOKEN.encode() not in content, path
+
+
+@pytest.mark.parametrize("bench", ["claude"], indirect=True)
+@pytest.mark.parametrize("pending", [True, False])
+def test_claude_goes_on_by_our_stop_hook_only_while_beads_are_pending(
+    bench: AgentBench,
+    pending: bool,
+) -> None:
+    project = AgentProject(bench)
+    project.swarm(agent={"command": "./agent.sh"}, attempts=1)
+    project.does("any", "exit 1" if pending else "echo done")
+    project.bead("b-1", title="Paint the shed")
+    project.doit(SWARM, SESSION)
+    project.ok("hooks", "install")
+    bench.fake.asked.clear()
+    bench.fake.script = [{"text": "I stop here."}, {"text": "I went on."}]
+
+    settings = bench.settings()
+    words = [f"{settings.variables['PATH'].partition(':')[0]}/claude", "-p"]
+    words += ["--setting-sources", "project,user", "--model", MODELS["claude"]]
+    done = subprocess.run(
+        words,
+        cwd=project.root,
+        env={**settings.variables, "DISABLE_AUTOUPDATER": "1"},
+        input="Work.",
+        capture_output=True,
+        text=True,
+        timeout=project.patience,
+        check=False,
+    )
+
+    assert done.returncode == 0, done
+    assert len(bench.fake.asked) == (2 if pending else 1)
+    assert done.stdout.strip() == ("I went on." if pending else "I stop here.")
