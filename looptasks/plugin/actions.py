@@ -233,7 +233,6 @@ def close(place: Workplace, stage: Stage, stop: Stop) -> None:
     """Record how a stage stopped, in the ledger and in what derives from it."""
     place.event(
         "stop",
-        durable=True,
         stage=stage.name,
         status=stop.status,
         reason=stop.reason,
@@ -242,6 +241,6 @@ def close(place: Workplace, stage: Stage, stop: Stop) -> None:
     record = place.record().stage(stage.name)
     state = stage_state(place.session, stage.loop.name, record, whole=True)
     place.folder.write_state(state)
-    write_board(place)
+    write_board(place, at_once=not bead_of(stage.name))
     if stop.status == "complete":
         pack(place.folder.stage(stage.name))

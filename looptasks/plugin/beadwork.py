@@ -1,5 +1,6 @@
 """Beadwork: the beads of one session, as the tracker tells them."""
 
+import threading
 from collections.abc import Callable, Container
 from typing import Any
 
@@ -48,9 +49,11 @@ class Beadwork:
         self.tracker = tracker(root)
         self.folder = find_folder(root)
         self._root = root
+        self._lock = threading.Lock()
         self._revision: object = None
         self._board = Board()
         self._seen: dict[str, SeenBead] = {}
+        self._known: dict[str, tuple[Bead, SeenBead]] = {}
 
     def board(self) -> Board:
         """Return all beads of the project."""
@@ -59,16 +62,29 @@ class Beadwork:
 
     def seen(self) -> dict[str, SeenBead]:
         """Return the session's beads by id."""
-        revision = self.tracker.revision()
-        if revision != self._revision:
-            self._board, now = self.tracker.beads(), self._now()
-            self._seen = {
-                bead["id"]: _seen(self._board, bead, now, self._worked())
-                for bead in self._board.labelled(self.label)
-                if is_work(bead)
-            }
-            self._revision = revision
-        return self._seen
+        with self._lock:
+            revision = self.tracker.revision()
+            if revision != self._revision:
+                self._read_again(revision)
+            return self._seen
+
+    def _read_again(self, revision: object) -> None:
+        self._board, now = self.tracker.beads(), self._now()
+        known = {
+            bead["id"]: (bead, self._look(bead, now))
+            for bead in self._board.labelled(self.label)
+            if is_work(bead)
+        }
+        self._known, self._revision = known, revision
+        self._seen = {name: seen for name, (_, seen) in known.items()}
+
+    def _look(self, bead: Bead, now: int) -> SeenBead:
+        """Look at a bead, only once while nothing of it can have changed."""
+        known = self._known.get(bead["id"])
+        alone = not bead.get("dependencies") and not bead.get("defer_until")
+        if known is not None and alone and known[0] == bead:
+            return known[1]
+        return _seen(self._board, bead, now, self._worked())
 
     def bead(self, bead: str) -> Bead:
         """Return a bead as the tracker has it."""

@@ -10,9 +10,15 @@ from looptasks.effects.files import make_folder, write_if_changed, write_json
 from looptasks.plugin.standing import bead_standings, wave_at_work
 from looptasks.plugin.workplace import Workplace
 
+_PACE = 1.0  # seconds: nobody reads faster, and beads may end by the dozen
 
-def write_board(place: Workplace) -> None:
-    """Bring `PROGRESS.md` and the waves' files up to date."""
+
+def write_board(place: Workplace, *, at_once: bool) -> None:
+    """Bring `PROGRESS.md` and the waves' files up to date, at once or before long."""
+    now = place.clock.monotonic()
+    if not at_once and now - place.board_written < _PACE:
+        return
+    place.board_written = now
     record = place.record()
     entry: Event = record.entries[-1] if record.entries else {"entry": ""}
     beads = bead_standings(place) if place.uses_beads() else []

@@ -50,6 +50,7 @@ class Workplace:
         self.lock = RunLock(self.folder.path, session, self.clock)
         self.interrupted = threading.Event()
         self.owned = False
+        self.board_written = 0.0
         self._owning = threading.Lock()
         self._beads: Beadwork | None = None
         self.asked: list[dict[str, Any]] = []
