@@ -51,7 +51,10 @@ def printed(project: Project, iteration: int, words: str, stage: str = "tidy") -
 
 
 def rest(tail: "subprocess.Popen[str]") -> list[str]:
-    out, _ = tail.communicate(timeout=30)
+    # Not `communicate`: it would pass over what `readline` has read ahead.
+    assert tail.stdout is not None
+    out = tail.stdout.read()
+    tail.wait(timeout=30)
     return out.splitlines()
 
 
