@@ -35,7 +35,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         {**_stage(name, seconds), "inputs": list(inputs)}
         for name, (seconds, inputs) in UNEVEN.items()
     ]
-    for title, stages, ideal, limit in (
+    for title, stages, seconds, limit in (
         (f"{_AGENTS} agents on {_SIDE_BY_SIDE} / ideal", even, waves, "parallel-even"),
         ("uneven graph / its longest way", uneven, LONGEST, "parallel-uneven"),
     ):
@@ -44,10 +44,10 @@ def rows(bench: Bench) -> Iterator[Row]:
         yield bench.row(
             title,
             _ours(bench, project, count),
-            ideal(bench, ideal),
+            ideal(bench, seconds),
             bench.effort(8, least=3, most=12),
             limit=limit,
-            note=f"{ideal:g} s and raw doit's start-up",
+            note=f"{seconds:g} s and raw doit's start-up",
         )
 
 

@@ -1,5 +1,6 @@
 """A secret: text that must not be shown, known by its look or by what stands before."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -109,15 +110,26 @@ def masked(text: str, known: Iterable[str] = ()) -> str:
 
 
 def named_secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values of variables that are named like secrets.
+    """Return the values of variables named like secrets, in each of their spellings.
 
     >>> named_secrets({"HOME": "/home/me", "GITHUB_TOKEN": "0123456789"})
     ('0123456789',)
     """
     return tuple(
-        value
+        spelling
         for name, value in environment.items()
         if len(value) >= _SHORTEST
         and not value.startswith(("/", "~", "."))
         and re.search(_ENVIRONMENT, name)
+        for spelling in _spellings(value)
     )
+
+
+def _spellings(value: str) -> Iterable[str]:
+    """Return the value as it is, and as it stands in JSON, and in JSON in JSON."""
+    found = {value: None}
+    for _ in range(2):
+        for one in tuple(found):
+            for ascii_only in (True, False):
+                found[json.dumps(one, ensure_ascii=ascii_only)[1:-1]] = None
+    return found

@@ -53,9 +53,8 @@ def printed(project: Project, iteration: int, words: str, stage: str = "tidy") -
 def rest(tail: "subprocess.Popen[str]") -> list[str]:
     # Not `communicate`: it would pass over what `readline` has read ahead.
     assert tail.stdout is not None
-    out = tail.stdout.read()
-    tail.wait(timeout=30)
-    return out.splitlines()
+    with tail:
+        return tail.stdout.read().splitlines()
 
 
 def timeless(lines: list[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """Secrets: hidden wherever they stand, and nothing else is touched."""
 
+import json
 import string
 
 import pytest
@@ -150,3 +151,13 @@ def test_only_values_with_telling_names_are_taken_from_the_environment() -> None
 def test_a_long_text_is_no_longer_to_mask_than_many_short_ones(part: str) -> None:
     # Quadratic patterns would take minutes here; the test would not end.
     masked(part * (200_000 // len(part)))
+
+
+@given(st.text('ab"\\\n\té日', min_size=8))
+def test_a_known_secret_is_found_in_json_and_in_json_in_json(value: str) -> None:
+    known = named_secrets({"SHOP_TOKEN": value})
+    for ascii_only in (True, False):
+        inner = json.dumps(value, ensure_ascii=ascii_only)
+        outer = json.dumps(inner, ensure_ascii=ascii_only)
+        assert masked(inner, known) == f'"{HIDDEN}"'
+        assert masked(outer, known) == f'"\\"{HIDDEN}\\""'

@@ -1,5 +1,6 @@
 """Real agents in real loops: whole doit processes, from the declaration to the end."""
 
+import json
 import os
 import re
 import subprocess
@@ -16,7 +17,8 @@ from tests.support.live_processes import within
 ALL = ("claude", "codex", "gemini", "opencode")
 HAS_COST = ("claude", "opencode")
 KEY = "sk-ant-REDACTED"
-TOKEN = "correct-horse-battery-staple"
+# Known by its name in the environment only; streams of JSON write it in other ways.
+TOKEN = 'correct "horse" \\ bättery-staple'
 
 SESSION_FILES = "PROGRESS.md doit.db ledger.jsonl run.lock session.json"
 STAGE_FILES = "current output/output.md progress.md state.json"
@@ -133,28 +135,26 @@ def test_nothing_outlives_a_doit_that_is_killed(
 @every_agent
 def test_a_key_that_an_agent_sees_and_says_is_kept_nowhere(bench: AgentBench) -> None:
     project = AgentProject(bench)
-    project.agent(env=["SHOP_TOKEN", "SHOP_KEY"])
+    project.agent(env=["SHOP_TOKEN"])
     project.loop("x", f"Say {KEY}.", output_parse="said:SAID", max_iterations=1)
     said = f"The key is {KEY}.\n{TOKEN}\nSAID: {KEY} {TOKEN}"
-    echo = 'echo "$SHOP_TOKEN" "$SHOP_KEY"; echo "$SHOP_KEY" > seen.txt'
+    echo = 'echo "$SHOP_TOKEN" | tee seen.txt'
     bench.fake.script = [bench.shell(echo), {"text": said}]
+    secret = {"SHOP_TOKEN": TOKEN}
 
-    ran = project.ok(
-        "loop:x", SESSION, env={"SHOP_TOKEN": TOKEN, "SHOP_KEY": KEY, "TERM": "xterm"}
-    )
+    ran = project.ok("loop:x", SESSION, env=secret)
 
-    assert project.read("seen.txt") == f"{KEY}\n"
+    assert project.read("seen.txt") == f"{TOKEN}\n"
     assert project.output("s", "x").startswith("The key is sk-ant-***")
-    screen = ran.out + ran.err + project.ok("tail", SESSION).out
-    screen += project.ok("status", SESSION, "--json").out
-    assert KEY not in screen
-    assert TOKEN not in screen
+    tail, status = (project.ok(w, SESSION, "--json").out for w in ("tail", "status"))
+    screen = "".join([ran.out, ran.err, tail, status, project.ok("tail", SESSION).out])
     files = [path for path in project.path(".loop").rglob("*") if path.is_file()]
     assert len(files) > len(SESSION_FILES.split())
-    for path in files:
-        content = path.read_bytes()
-        assert KEY.encode() not in content, path
-        assert TOKEN.encode() not in content, path
+    for key in (KEY, TOKEN, json.dumps(TOKEN)[1:-1], TOKEN.replace('"', '\\"')):
+        assert key not in screen
+        assert [f for f in files if key.encode() in f.read_bytes()] == []
+    for key in ("horse", "battery-staple", "bättery"):
+        assert [f for f in files if key.encode() in f.read_bytes()] == []
 
 
 @pytest.mark.parametrize("bench", ["claude"], indirect=True)
