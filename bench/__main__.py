@@ -1,7 +1,6 @@
 """The command: measures, prints one table, and fails when a limit is broken."""
 
 import argparse
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -37,14 +36,14 @@ def main(argv: list[str]) -> int:
     """Run the measures that were asked for."""
     options = _parser().parse_args(argv)
     folder = Path(tempfile.mkdtemp(prefix="bench-", dir=options.folder))
+    bench = Bench(folder, quick=options.quick)
     try:
-        bench = Bench(folder, quick=options.quick)
         if options.where:
             print("\n".join(where.lines(bench)))
             return 0
         found = list(_measured(bench, options.only or list(MEASURES)))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        bench.close()
     table = markdown(found)
     print(table)
     if options.out:

@@ -1,6 +1,9 @@
 """A bench: where a run of the measures works, how hard it tries, and its limits."""
 
 import itertools
+import os
+import shutil
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +11,8 @@ from bench.commands import environments
 from bench.projects import finished_session, raw_project
 from bench.samples import Contender, Effort, Ratio, compare
 from bench.table import Row, limits
+
+_MEMORY = Path("/dev/shm")
 
 
 class Bench:
@@ -18,6 +23,7 @@ class Bench:
         self.quick = quick
         self.with_us, self.without = environments(folder)
         self.limits = limits()
+        self._memory: tempfile.TemporaryDirectory[str] | None = None
         self._numbers = itertools.count(1)
         self.finished = cache(self._finished)
         self.raw = cache(self._raw)
@@ -29,6 +35,21 @@ class Bench:
         that were just removed, and makes new files slowly for the next seconds.
         """
         return self.folder / f"{next(self._numbers):03d}-{name}"
+
+    def memory(self) -> Path:
+        """Return a folder in memory, where that exists: no disk, only our code."""
+        if not os.access(_MEMORY, os.W_OK):
+            return self.fresh("memory")
+        if self._memory is None:
+            made = tempfile.TemporaryDirectory(prefix="bench-", dir=_MEMORY)
+            self._memory = made
+        return Path(self._memory.name) / str(next(self._numbers))
+
+    def close(self) -> None:
+        """Remove all that was made."""
+        if self._memory is not None:
+            self._memory.cleanup()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _finished(self, count: int) -> Path:
         """Return a project with a finished session of so many iterations."""
@@ -55,14 +76,17 @@ class Bench:
         note: str = "",
     ) -> Row:
         """Compare, and return the row; both have been warmed up once."""
-        most = self.limits[limit] if limit else None
         ours()
         floor()
-        return Row(name, compare(ours, floor, most, effort), most, note)
+        most = self.limits[limit].most if limit else None
+        return self.told(name, compare(ours, floor, most, effort), limit, note)
 
     def told(self, name: str, ratio: Ratio, limit: str | None, note: str = "") -> Row:
         """Return the row of a ratio that was not made by comparing two contenders."""
-        return Row(name, ratio, self.limits[limit] if limit else None, note)
+        if limit is None:
+            return Row(name, ratio, None, note)
+        allowed = self.limits[limit]
+        return Row(name, ratio, allowed.most, note, goal=allowed.goal)
 
     def counted(
         self, name: str, counts: tuple[int, int], limit: str | None, note: str

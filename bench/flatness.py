@@ -18,7 +18,7 @@ def rows(bench: Bench) -> Iterator[Row]:
     """Yield the cost of late iterations against that of early ones in the same run."""
     number, rounds = (300, 5) if bench.quick else (1000, 9)
     late = number - _WIDTH // 2
-    project = loop_project(bench.fresh("flat"))
+    project = loop_project(bench.memory())
     pairs = []
     for turn in range(rounds):
         stamps = _stamps(bench, project, f"s{turn}", late + _WIDTH)

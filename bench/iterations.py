@@ -4,8 +4,6 @@ Our code is measured in memory, where a sync costs nothing, against the barest l
 the disk, where the syncs that we promise would drown it, the floor syncs as much.
 """
 
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -36,20 +34,12 @@ with open(f"{{sys.argv[2]}}-ledger", "ab", buffering=0) as ledger:
         os.fsync(ledger.fileno())
 """
 _SHORT = 20
-_MEMORY = Path("/dev/shm")
 
 
 def rows(bench: Bench) -> Iterator[Row]:
     """Yield what an iteration costs, start-up and end aside."""
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=_memory(bench)) as memory:
-        yield _row(bench, Path(memory), _BARE, "iteration")
-    disk = bench.fresh("iterations")
-    disk.mkdir()
-    yield _row(bench, disk, _DURABLE, "iteration-synced")
-
-
-def _memory(bench: Bench) -> Path:
-    return _MEMORY if os.access(_MEMORY, os.W_OK) else bench.folder
+    yield _row(bench, bench.memory(), _BARE, "iteration")
+    yield _row(bench, bench.fresh("disk"), _DURABLE, "iteration-synced")
 
 
 def _row(bench: Bench, folder: Path, program: str, limit: str) -> Row:
@@ -87,7 +77,7 @@ def _looped(bench: Bench, project: Path, count: int, name: str) -> float:
 
 
 def _bare(bench: Bench, folder: Path, program: str, long: int) -> Contender:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     (folder / "prompt").write_text("Work on 1 of bare.\n")
     (folder / "bare.py").write_text(program)
 

@@ -6,6 +6,7 @@ is. A value is inserted as it is and never expanded again.
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from looptasks.core.suggestion import did_you_mean
 from looptasks.errors import DeclarationError
@@ -34,6 +35,7 @@ WITH_PARTS = ("INPUTS", "ITEM")
 _MARK = re.compile(r"\$(?:\$|\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9._-]+)?)\})")
 
 
+@lru_cache(maxsize=64)
 def variables(text: str) -> tuple[str, ...]:
     """Return the names that a template uses, each once, in order.
 

@@ -29,7 +29,8 @@ def scrub(path: str, start: int = 0) -> bool:
     try:
         if os.path.getsize(path) <= start:
             return False
-        found = any(clean(text) != text for text in _texts(path, start))
+        texts = _texts(path, start)
+        found = any(text and clean(text) != text for text in texts)
     except FileNotFoundError:
         return False
     if found:
@@ -48,7 +49,8 @@ def _rewrite(path: str) -> None:
 
 def _texts(path: str, start: int) -> Iterator[str]:
     """Yield a file in pieces of whole lines; one that never ends is cut somewhere."""
-    with open(path, "rb") as file:
+    # Unbuffered: three files of every attempt are read here, most of them small.
+    with open(path, "rb", buffering=0) as file:
         file.seek(start)
         rest = b""
         while block := file.read(_CHUNK):

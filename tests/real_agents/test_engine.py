@@ -153,7 +153,7 @@ def test_a_key_that_an_agent_sees_and_says_is_kept_nowhere(bench: AgentBench) ->
     for key in (KEY, TOKEN, json.dumps(TOKEN)[1:-1], TOKEN.replace('"', '\\"')):
         assert key not in screen
         assert [f for f in files if key.encode() in f.read_bytes()] == []
-    for key in ("horse", "battery-staple", "bättery"):
+    for key in ("horse", "bättery", "-staple"):
         assert [f for f in files if key.encode() in f.read_bytes()] == []
 
 

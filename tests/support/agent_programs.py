@@ -22,6 +22,7 @@ VERSIONS = {
 }
 PROGRAMS = ("claude", "codex", "gemini", "opencode")
 _PATIENCE = 240.0  # seconds; the install is 1.2 GB
+_FIRST_START = 30.0
 
 
 def cache_folder() -> Path:
@@ -73,18 +74,18 @@ def _install(folder: Path, patience: float) -> None:
     quiet = ["--no-audit", "--no-fund", "--loglevel=error", "--cache=npm-cache"]
     words = [npm, "install", *quiet, *wanted]
     _run(words, folder, _npm_environment(folder), patience)
-    _try_out(folder, patience)
+    _try_out(folder)
     shutil.rmtree(folder / "npm-cache", ignore_errors=True)
     (folder / "complete").touch()
 
 
-def _try_out(folder: Path, patience: float) -> None:
+def _try_out(folder: Path) -> None:
     """Start each program once: npm is content without those for this platform."""
     programs = folder / "node_modules" / ".bin"
     nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     env = {**nowhere, "PATH": search_path(programs), "HOME": str(folder)}
     for name in PROGRAMS:
-        _run([str(programs / name), "--version"], folder, env, patience)
+        _run([str(programs / name), "--version"], folder, env, _FIRST_START)
 
 
 def _run(
