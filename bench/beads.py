@@ -131,12 +131,14 @@ def _bead(
         "updated_at": then,
         **({"closed_at": then} if status == "closed" else {}),
         "labels": ["loop/s"],
-        "dependencies": needs,
+        **({"dependencies": needs} if needs else {}),
     }
 
 
 def _write_board(project: Path, beads: Sequence[Mapping[str, object]]) -> None:
     folder = project / ".beads"
     folder.mkdir()
-    lines = "".join(json.dumps(bead) + "\n" for bead in beads)
+    # As `bd` writes them: no blanks, nothing that is empty.
+    text = (json.dumps(bead, separators=(",", ":")) for bead in beads)
+    lines = "".join(f"{line}\n" for line in text)
     (folder / "issues.jsonl").write_text(lines)

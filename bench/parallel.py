@@ -39,7 +39,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         (f"{_AGENTS} agents on {_SIDE_BY_SIDE} / ideal", even, waves, "parallel-even"),
         ("uneven graph / its longest way", uneven, LONGEST, "parallel-uneven"),
     ):
-        project = pipeline_project(bench.fresh("parallel"), stages)
+        project = pipeline_project(bench.memory(), stages)
         count = _AGENTS if stages is even else len(UNEVEN)
         yield bench.row(
             title,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from looptasks.core.digest import MISSING
 from looptasks.core.iteration import Iteration, iteration_from
-from looptasks.core.spending import Spending
+from looptasks.core.spending import Spending, together
 
 Event = Mapping[str, Any]
 
@@ -127,10 +127,7 @@ class SessionRecord:
 
     def spending(self) -> Spending:
         """Return what all stages have cost together."""
-        total = Spending()
-        for stage in self.stages.values():
-            total = total.plus(stage.spending)
-        return total
+        return together(stage.spending for stage in self.stages.values())
 
     def apply_all(self, events: Iterable[Event]) -> None:
         """Fold events in, in their order."""

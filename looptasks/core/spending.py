@@ -1,6 +1,6 @@
 """Spending: what agents have cost so far. Unknown is counted, never taken as zero."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
@@ -42,17 +42,7 @@ class Spending(NamedTuple):
 
     def plus(self, other: "Spending") -> "Spending":
         """Return both together."""
-        return Spending(
-            cost_usd=self.cost_usd + other.cost_usd,
-            calls=self.calls + other.calls,
-            unknown=self.unknown + other.unknown,
-            seconds=self.seconds + other.seconds,
-            input=self.input + other.input,
-            output=self.output + other.output,
-            cached=self.cached + other.cached,
-            untold=self.untold + other.untold,
-            guessed=self.guessed + other.guessed,
-        )
+        return together((self, other))
 
     @property
     def cost(self) -> float | None:
@@ -79,3 +69,13 @@ class Spending(NamedTuple):
         rest = f" + {self.unknown} unknown" if self.unknown else ""
         guess = " (estimated)" if self.guessed else ""
         return f"${self.cost_usd:.2f}{guess}{rest}"
+
+
+def together(spendings: Iterable[Spending]) -> Spending:
+    """Return the sum of spendings.
+
+    >>> together([Spending(1.5, 1), Spending(0.5, 2)])[:2]
+    (2.0, 3)
+    """
+    # Column by column, in C: with many stages this is asked many times.
+    return Spending(*map(sum, zip(*spendings, strict=True)))

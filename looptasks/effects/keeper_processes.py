@@ -63,6 +63,10 @@ class KeeperProcesses:
         reply = self._ask(self._request(command))
         return Ended(*cast("tuple[Any, ...]", reply))
 
+    def start(self) -> None:
+        """Start the keeper ahead of the first command, which need not wait for it."""
+        self._idle.append(self._line())
+
     def stop_all(self) -> None:
         """End every running command; its `run` returns with how=interrupted."""
         if self.keeper:

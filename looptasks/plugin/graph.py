@@ -90,7 +90,11 @@ def settled_step(course: Course) -> Iterate | Stop:
 
 def own(course: Course) -> None:
     """Become the session's runner, and say what that means for earlier work."""
+    from looptasks.plugin.processes import processes  # noqa: PLC0415 - not for a no-op
+
     place = course.place
+    if course.stage.loop.agent != "replay":
+        processes().start()
     taken = place.own()
     if taken is not None:
         say(f"taking over session {place.session}: {taken[1]}")
