@@ -1,11 +1,15 @@
 """Fixtures that several kinds of tests share."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from tests.support.bead_project import BeadProject
 from tests.support.project import Project
+
+# A test run in the background has Ctrl-C ignored, and so would all that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

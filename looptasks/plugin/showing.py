@@ -19,7 +19,8 @@ def tasks_to_show(loader: Any, names: Sequence[str], *, whole: bool) -> Iterator
         return
     loader.engagement = engaged
     engaged.take_on_recorded()
-    for entry in list(engaged.pipelines):
+    # A plain `list` draws its own picture of the session, without tasks.
+    for entry in list(engaged.pipelines) if whole else ():
         yield from shown_entry(engaged, entry, whole=whole)
 
 
