@@ -8,8 +8,9 @@ import pytest
 from tests.support.bead_project import BeadProject
 from tests.support.project import Project
 
-# A test run in the background has Ctrl-C ignored, and so would all that it starts.
+# A test run in the background ignores signals, and so would all that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
