@@ -6,6 +6,32 @@ from typing import Any, NamedTuple
 from looptasks.core.duration import seconds
 
 
+class Judge(NamedTuple):
+    """Another agent call that approves or rejects what an iteration came to.
+
+    Without an agent or a model of its own it has the loop's.
+    """
+
+    prompt: str
+    agent: Any = None
+    model: str | None = None
+
+
+class Pass(NamedTuple):
+    """A named part of a stage; `max` 0 leaves the limit to the stage."""
+
+    name: str
+    prompt: str = ""
+    max: int = 0
+
+
+class ChildFailure(NamedTuple):
+    """What a stage does when work below it fails for good, and how often."""
+
+    do: str = "fail"
+    limit: int = 2
+
+
 class Loop(NamedTuple):
     """A prompt and a rule for when to stop, with every setting resolved.
 
@@ -45,7 +71,17 @@ class Loop(NamedTuple):
     env: Any
     sandbox: str | None
     network: bool | None
-    unsupported: tuple[str, ...] = ()
+    artifact: str
+    entries: tuple[int, int] | None
+    judge: Judge | None
+    passes: tuple[Pass, ...]
+    gate: str
+    invalidate: str
+    on_child_failure: ChildFailure
+    merge: str
+    priority: int | None
+    at_once: int
+    in_order: bool
 
 
 class Stage(NamedTuple):
@@ -114,21 +150,22 @@ DEFAULTS: Mapping[str, Any] = {
     "env": None,
     "sandbox": None,
     "network": None,
-}
-
-# Declared by the contract; each with the values that ask for nothing special.
-_NOT_YET: Mapping[str, tuple[Any, ...]] = {
-    "gate": ("none",),
-    "artifact": (None,),
-    "each": (None, "beads"),
+    "artifact": "",
+    "entries": None,
+    "judge": None,
+    "passes": (),
+    "gate": "none",
+    "invalidate": "boundary",
+    "on_child_failure": "fail",
+    "merge": "auto",
+    "priority": None,
+    "at_once": 0,
+    "in_order": False,
 }
 
 
 def loop_from(settings: Mapping[str, Any], prompt: str) -> Loop:
-    """Build the loop that checked settings describe, defaults filled in.
-
-    Settings that this version knows but cannot run end up in `unsupported`.
-    """
+    """Build the loop that checked settings describe, defaults filled in."""
     known = {key: settings.get(key, default) for key, default in DEFAULTS.items()}
     perspectives = tuple(str(entry) for entry in known["perspectives"])
     if perspectives and "max_iterations" not in settings:
@@ -146,13 +183,30 @@ def loop_from(settings: Mapping[str, Any], prompt: str) -> Loop:
         "env": tuple(known["env"]) if isinstance(known["env"], list) else known["env"],
         "writes": tuple(known["writes"]),
         "restart_on": tuple(known["restart_on"]),
+        "entries": tuple(known["entries"]) if known["entries"] else None,
+        "judge": _judge(known["judge"]),
+        "passes": tuple(map(_pass, known["passes"])),
+        "on_child_failure": _child_failure(known["on_child_failure"]),
     }
-    known["unsupported"] = tuple(
-        f"{key}: {settings[key]}"
-        for key, plain in _NOT_YET.items()
-        if settings.get(key, plain[0]) not in plain
-    )
     return Loop(name=settings["name"], prompt=prompt, **known)
+
+
+def _judge(declared: Any) -> Judge | None:  # noqa: ANN401 - a text or a mapping
+    if not declared:
+        return None
+    return Judge(declared) if isinstance(declared, str) else Judge(**declared)
+
+
+def _pass(declared: Any) -> Pass:  # noqa: ANN401 - a text or a mapping
+    return Pass(declared) if isinstance(declared, str) else Pass(**declared)
+
+
+def _child_failure(declared: Any) -> ChildFailure:  # noqa: ANN401 - as above
+    return (
+        ChildFailure(declared)
+        if isinstance(declared, str)
+        else ChildFailure(**declared)
+    )
 
 
 def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:

@@ -1,6 +1,5 @@
 """An engagement: one command's session, with the entries that it is about."""
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from looptasks.core.suggestion import did_you_mean, listed
 from looptasks.core.taskname import TaskName, parsed
 from looptasks.effects.session_folder import session_names
 from looptasks.effects.yaml_declarations import available, load
-from looptasks.errors import DeclarationError, UsageError
+from looptasks.errors import UsageError
 from looptasks.plugin.course import Course
 from looptasks.plugin.workplace import Workplace, workplace
 
@@ -174,14 +173,3 @@ def ours(names: Iterable[str]) -> list[TaskName]:
 def entry_names(root: str) -> list[str]:
     """Return every entry that can be run, without reading what it says."""
     return [f"{found.kind}:{found.name}" for found in available(root)]
-
-
-def refuse_unsupported(pipeline: Pipeline) -> None:
-    """Raise when a pipeline asks for what this version cannot do."""
-    for stage in pipeline.stages:
-        if stage.loop.unsupported:
-            raise DeclarationError(
-                f"`{stage.loop.unsupported[0]}` cannot be run by this version",
-                where=os.path.join(stage.folder, "loop.yaml") if stage.folder else "",
-                fix="leave it out",
-            )

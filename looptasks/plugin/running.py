@@ -16,7 +16,6 @@ from looptasks.plugin.engagement import (
     engagement,
     entry_names,
     ours,
-    refuse_unsupported,
     session_for,
 )
 from looptasks.plugin.graph import entry_tasks, iteration_goal
@@ -50,7 +49,6 @@ def _take_on(engaged: Engagement, wanted: Sequence[TaskName]) -> None:
     entries = [engaged.entry_of(name) for name in wanted]
     for entry in entries:
         engaged.take_on(entry)
-        refuse_unsupported(engaged.pipelines[entry])
         for stage in engaged.pipelines[entry].stages:
             if engaged.place.record().stage(stage.name).status != "complete":
                 refuse_unknown_agent(stage, engaged.place.root)
