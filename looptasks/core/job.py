@@ -137,8 +137,8 @@ class Clock(Protocol):
     def now(self) -> str:
         """Return the time as RFC 3339."""
 
-    def pause(self, seconds: float, why: str) -> bool:
-        """Wait, saying why if that is worth a word; tell whether it was cut short."""
+    def pause(self, seconds: float, why: str) -> Failed | None:
+        """Wait, saying why if that is worth a word; return what cut it short."""
 
 
 class Tools(NamedTuple):

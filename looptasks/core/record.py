@@ -115,6 +115,11 @@ class SessionRecord:
         self.began = ""
 
     @property
+    def asked(self) -> str:
+        """What people asked of the session and has not been taken back, in words."""
+        return f"{self.signal['signal']} was asked for" if self.signal else ""
+
+    @property
     def paused(self) -> bool:
         """Whether it must be resumed before it can go on."""
         return self.signal is not None and self.signal["signal"] == "pause"

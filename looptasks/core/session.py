@@ -1,7 +1,8 @@
 """A session: one named run; everything it knows is in `.loop/<session>/`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from looptasks.errors import UsageError
 
@@ -74,3 +75,24 @@ def find(part: str, existing: Iterable[str]) -> str:
             fix=f"write more of the name, such as `session={matches[0]}`",
         )
     return matches[0] if matches else checked_name(part)
+
+
+def session_file(
+    session: str, events: Iterable[Mapping[str, Any]], version: str
+) -> dict[str, Any]:
+    """Return a session's `session.json`: what was asked first, and all entries."""
+    entries = [
+        {key: value for key, value in event.items() if key != "event"}
+        for event in events
+    ]
+    first = entries[0] if entries else {}
+    return {
+        "schema": 1,
+        "session": session,
+        "entry": first.get("entry"),
+        "goal": first.get("goal"),
+        "variables": first.get("variables", {}),
+        "created_at": first.get("at"),
+        "version": first.get("version", version),
+        "entries": entries,
+    }

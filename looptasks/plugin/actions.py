@@ -52,6 +52,8 @@ def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
             return {"summary": summary(iteration)}
         case Checked(reason):
             return {"summary": f"not needed: {reason}"}
+        case Failed("paused", reason):
+            return _failed(place, job.stage, Stop("paused", reason))
         case Failed(verdict, reason):
             number = f"iteration {job.number} failed"
             if verdict == "interrupted":

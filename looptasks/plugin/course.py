@@ -112,12 +112,12 @@ class Course(Lookout):
 
     def _means(self) -> Means:
         record = self.place.record()
-        signal = record.signal
-        if signal and signal["signal"] == "stop" and not self.place.owned:
-            signal = None  # it was meant for a run that is over
-        word = f"{signal['signal']} was asked for" if signal else ""
+        # Before this run owns it, a stop was meant for a run that is over.
+        heard = self.place.owned or record.paused
         return Means(
-            spent=record.spending(), budget_usd=self.request.budget, signal=word
+            spent=record.spending(),
+            budget_usd=self.request.budget,
+            signal=record.asked if heard else "",
         )
 
     def job(self, step: Iterate) -> "Job":

@@ -9,7 +9,8 @@ from looptasks import __version__
 from looptasks.core.digest import of_value
 from looptasks.core.iteration import Iteration
 from looptasks.core.owner import Owner
-from looptasks.core.record import Event, SessionRecord
+from looptasks.core.record import SessionRecord
+from looptasks.core.session import session_file
 from looptasks.effects.filelock_owner import RunLock, lost
 from looptasks.effects.files import write_json
 from looptasks.effects.git_head import head_commit
@@ -20,7 +21,10 @@ from looptasks.effects.system_clock import SystemClock
 from looptasks.plugin.voice import say
 
 if TYPE_CHECKING:
+    from looptasks.core.job import Failed
     from looptasks.plugin.beadwork import Beadwork
+
+_LOOK = 0.25  # seconds: how long a signal waits to be seen by a run that waits
 
 _PLACES: dict[tuple[str, str, str], "Workplace"] = {}
 
@@ -125,7 +129,8 @@ class Workplace:
                 self.event("entry", **asked)
         entries = self.record().entries
         write_json(
-            self.folder.file("session.json"), session_file(self.session, entries)
+            self.folder.file("session.json"),
+            session_file(self.session, entries, __version__),
         )
 
     def release(self) -> None:
@@ -195,11 +200,19 @@ class Workplace:
         """Return the time as RFC 3339."""
         return self.clock.now()
 
-    def pause(self, seconds: float, why: str) -> bool:
-        """Wait, saying why if that is worth a word; tell whether it was cut short."""
+    def pause(self, seconds: float, why: str) -> "Failed | None":
+        """Wait, saying why if that is worth a word; return what cut it short."""
+        from looptasks.core.job import Failed  # noqa: PLC0415 - a no-op has none
+
         if why:
             say(why)
-        return self.interrupted.wait(seconds)
+        until = self.clock.monotonic() + seconds
+        while (left := until - self.clock.monotonic()) > 0:
+            if self.interrupted.wait(min(left, _LOOK)):
+                return Failed("interrupted", "interrupted while waiting")
+            if asked := self.record().asked:
+                return Failed("paused", asked)
+        return None
 
     def put(self, stage: str, iteration: Iteration) -> None:
         """Record a finished iteration; on return it has reached the disk."""
@@ -222,22 +235,3 @@ class Workplace:
         """Wait for actions that other threads are in the middle of; tell if none is."""
         with self.idle:
             return self.idle.wait_for(lambda: self.working == 0, seconds)
-
-
-def session_file(session: str, events: Iterable[Event]) -> dict[str, Any]:
-    """Return a session's `session.json`: what was asked first, and all entries."""
-    entries = [
-        {key: value for key, value in event.items() if key != "event"}
-        for event in events
-    ]
-    first = entries[0] if entries else {}
-    return {
-        "schema": 1,
-        "session": session,
-        "entry": first.get("entry"),
-        "goal": first.get("goal"),
-        "variables": first.get("variables", {}),
-        "created_at": first.get("at"),
-        "version": first.get("version", __version__),
-        "entries": entries,
-    }

@@ -41,8 +41,8 @@ def try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
     failures = list(job.failures)
     while True:
         pause = loop.backoff * 2 ** (tried - 1) if tried else _delay(job)
-        if pause and tools.clock.pause(pause, ""):
-            return _CUT
+        if pause and (cut := tools.clock.pause(pause, "")):
+            return cut
         attempt, answer = _attempt(job, tools, failures)
         if answer.verdict == "ok":
             return attempt, answer
@@ -53,15 +53,12 @@ def try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
             return end
         if answer.verdict == "limit":
             limits += 1  # it is nobody's failure: no attempt is counted
-            if _wait_for_limit(answer, limits, tools):
-                return _CUT
+            if cut := _wait_for_limit(answer, limits, tools):
+                return cut
             continue
         tried, limits = tried + 1, 0
         if tried >= loop.attempts:
             return Failed(answer.verdict, answer.reason)
-
-
-_CUT = Failed("interrupted", "interrupted while waiting")
 
 
 def _number(attempt: str) -> int:
@@ -93,8 +90,8 @@ def _ended(job: Job, answer: Answer) -> Failed | None:
     return None
 
 
-def _wait_for_limit(answer: Answer, limits: int, tools: Tools) -> bool:
-    """Wait until a usage limit is over; tell whether that was cut short.
+def _wait_for_limit(answer: Answer, limits: int, tools: Tools) -> Failed | None:
+    """Wait until a usage limit is over; return what cut that short.
 
     One that is hit again although its end has passed is waited for ever longer.
     """
@@ -105,10 +102,10 @@ def _wait_for_limit(answer: Answer, limits: int, tools: Tools) -> bool:
     until = f" until {answer.resets_at}" if answer.resets_at else ""
     why = f"usage limit: waiting{until} ({spoken(end - now)})"
     while (left := end - _now(tools)) > 0:
-        if tools.clock.pause(min(left, _SLICE), why):
-            return True
+        if cut := tools.clock.pause(min(left, _SLICE), why):
+            return cut
         why = ""
-    return False
+    return None
 
 
 def _now(tools: Tools) -> float:

@@ -21,6 +21,7 @@ from looptasks.runner import run_iteration
 
 NOON = 1_772_366_400.0
 HOUR = 3600.0
+CUT = Failed("interrupted", "interrupted while waiting")
 
 
 class Simulated:
@@ -35,13 +36,13 @@ class Simulated:
     def now(self) -> str:
         return stamp(self.epoch)
 
-    def pause(self, seconds: float, why: str) -> bool:
+    def pause(self, seconds: float, why: str) -> Failed | None:
         self.waits.append(seconds)
         self.said += [why] if why else []
         if len(self.waits) == self._cut:
-            return True
+            return CUT
         self.epoch += seconds
-        return False
+        return None
 
     @property
     def waited(self) -> float:
@@ -304,7 +305,7 @@ def test_an_interrupt_while_waiting_makes_no_further_attempt(tmp_path: Path) -> 
 
     outcome = bench.iterate(on_limit="wait")
 
-    assert outcome == Failed("interrupted", "interrupted while waiting")
+    assert outcome == CUT
     assert len(bench.agent.calls) == 1
     assert clock.waited == 6 * 60
 
