@@ -1,12 +1,14 @@
 """A spawn: the start of one program, in a session of its own."""
 
 import _signal  # type: ignore[import-not-found]
+import errno
 import os
 import time
 
 MARK = b"LOOPTASKS_CALL"
 KEEPER = b"LOOPTASKS_KEEPER"
 _INHERITED = {name: text for name, text in os.environb.items() if name != KEEPER}
+_PATIENCE = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)  # seconds between tries
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _RESET = [
     _signal.SIGHUP,
@@ -64,7 +66,21 @@ def growth(request: Request) -> tuple[tuple[int, int], float]:
 
 
 def spawn(request: Request, mark: bytes) -> int:
-    """Start what the request names, and return its process id."""
+    """Start what the request names, and return its process id.
+
+    A script is busy for a moment when whoever wrote it has just forked.
+    """
+    for pause in _PATIENCE:
+        try:
+            return _spawned(request, mark)
+        except OSError as error:
+            if error.errno != errno.ETXTBSY:
+                raise
+            time.sleep(pause)
+    return _spawned(request, mark)
+
+
+def _spawned(request: Request, mark: bytes) -> int:
     name, _, value = mark.partition(b"=")
     env = {**({} if request.exact else _INHERITED), **request.env, name: value}
     os.chdir(request.cwd)

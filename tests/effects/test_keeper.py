@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -210,6 +210,37 @@ def test_what_cannot_be_started_is_named(
     assert ended.how == "unstartable"
     assert blamed in ended.detail
     assert record(tmp_path)["detail"] == ended.detail
+
+
+def busy_script(tmp_path: Path) -> tuple[Path, BinaryIO]:
+    """Return a script that somebody has open for writing."""
+    script = tmp_path / "fresh.sh"
+    script.write_text("#!/bin/sh\nexit 5\n")
+    script.chmod(0o755)
+    return script, script.open("ab")
+
+
+def test_a_script_that_is_being_written_is_waited_for(
+    tmp_path: Path, processes: KeeperProcesses
+) -> None:
+    script, writer = busy_script(tmp_path)
+    with writer, pytest.raises(OSError, match="Text file busy"):
+        subprocess.run([script], check=False)
+    script, writer = busy_script(tmp_path)
+    closing = threading.Timer(0.1, writer.close)
+    closing.start()
+    assert processes.run(command(tmp_path, "./fresh.sh")).exit_code == 5
+    closing.join()
+
+
+def test_a_script_that_stays_open_for_writing_cannot_be_started(
+    tmp_path: Path, processes: KeeperProcesses
+) -> None:
+    _, writer = busy_script(tmp_path)
+    with writer:
+        ended = processes.run(command(tmp_path, "./fresh.sh"))
+    assert ended.how == "unstartable"
+    assert "./fresh.sh`: Text file busy" in ended.detail
 
 
 def test_an_empty_command_is_an_error_in_words(
