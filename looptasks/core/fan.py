@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from looptasks.core.record import SessionRecord, StageRecord
+from looptasks.core.record import SessionRecord
+from looptasks.core.stage_record import StageRecord
 
 State = Literal[
     "done", "due", "running", "ready", "blocked", "failed", "others", "away"

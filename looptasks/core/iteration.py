@@ -13,7 +13,8 @@ class Iteration(NamedTuple):
     `result` is the digest of what it came to and `previous` that of the iteration
     before: an iteration counts while its `previous` is still the truth. `left` says
     how it left the files that its stage reads and writes, `changed` how those were
-    before that it changed, and `reads` which it was told to read.
+    before that it changed, and `reads` which it was told to read. `heard` is how much
+    of the feedback that the stage ever got its agent knew.
     """
 
     number: int
@@ -41,6 +42,7 @@ class Iteration(NamedTuple):
     base_commit: str | None = None
     head_commit: str | None = None
     decision: Mapping[str, str] = {}
+    heard: int = 0
 
     @property
     def valid(self) -> bool:

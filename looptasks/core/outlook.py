@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from looptasks.core.pipeline import Stage
-from looptasks.core.record import StageRecord
+from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Iterate, Restart, Step
 
 Fate = Literal["run", "maybe", "rest", "blocked"]

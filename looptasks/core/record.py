@@ -1,93 +1,15 @@
 """A record: what a session's ledger says, folded event by event."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from looptasks.core.digest import MISSING
-from looptasks.core.iteration import Iteration, iteration_from
+from looptasks.core.gate import answer_from
+from looptasks.core.iteration import iteration_from
 from looptasks.core.spending import Spending, together
+from looptasks.core.stage_record import StageRecord
 
 Event = Mapping[str, Any]
-
-
-class StageRecord:
-    """What the ledger says of one stage. Only `SessionRecord.apply` changes it.
-
-    `generation` counts how often work was superseded: what lies in a folder of an
-    older generation is not to be taken for the work that is due now.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.iterations: list[Iteration] = []
-        self.forgotten: dict[int, str] = {}
-        self.inputs: Mapping[str, str] = {}
-        self.items: tuple[str, ...] = ()
-        self.checked: int | None = None
-        self.started_at: str | None = None
-        self.updated_at: str | None = None
-        self.status = "pending"
-        self.reason = ""
-        self.spending = Spending()
-        self.failures: list[Event] = []
-        self.left: dict[str, tuple[int, str]] = {}
-        self.reads: Sequence[str] | None = None
-        self.generation = 0
-        self._good = 0
-
-    def certified(self) -> int:
-        """Return how many iterations from the first on still count.
-
-        Looks only at what it has not seen yet, so that a long history costs nothing.
-        """
-        while self._good < len(self.iterations) and self._counts(self._good):
-            self._good += 1
-        return self._good
-
-    def _counts(self, index: int) -> bool:
-        if index + 1 in self.forgotten:
-            return False
-        before = self.iterations[index - 1].result if index else ""
-        return self.iterations[index].previous == before
-
-    def put(self, iteration: Iteration, sequence: int) -> None:
-        """Take in a finished iteration, new or repeated."""
-        index = iteration.number - 1
-        self.iterations[index : index + 1] = [iteration]
-        self.forgotten.pop(iteration.number, None)
-        self._good = min(self._good, index)
-        self.failures = []
-        self.spending = self.spending.add(
-            iteration.cost_usd,
-            iteration.tokens,
-            iteration.seconds,
-            guessed=iteration.estimated,
-        )
-        self.leave(iteration.left, iteration.reads, sequence)
-
-    def leave(
-        self, left: Mapping[str, str], reads: Sequence[str], sequence: int
-    ) -> None:
-        """Take in how the stage left its files, and which it was told to read."""
-        self.reads = reads
-        self.left |= {path: (sequence, digest) for path, digest in left.items()}
-
-    def forget(self, number: int, reason: str) -> None:
-        """Let one iteration count no longer."""
-        if number <= len(self.iterations):
-            self.forgotten[number] = reason
-            self._good = min(self._good, number - 1)
-
-    def cut(self, keep: int) -> None:
-        """Drop the iterations after the first `keep`."""
-        self.generation += 1
-        del self.iterations[keep:]
-        self.forgotten = {n: why for n, why in self.forgotten.items() if n <= keep}
-        self.failures = []
-        self._good = min(self._good, keep)
-        if not keep:
-            self.left, self.checked, self.started_at = {}, None, None
-            self.reads = None
 
 
 class Change(NamedTuple):
@@ -113,6 +35,8 @@ class SessionRecord:
         self.runs = 0
         self.events = 0
         self.began = ""
+        self.run_at = 0
+        self.news_at = 0
 
     @property
     def asked(self) -> str:
@@ -169,6 +93,7 @@ def _entry(record: SessionRecord, event: Event) -> None:
 def _run(record: SessionRecord, event: Event) -> None:
     record.run, record.end, record.stops = event, None, []
     record.runs += 1
+    record.run_at = record.events
     if record.signal and record.signal["signal"] == "stop":
         record.signal = None
 
@@ -225,13 +150,23 @@ def _stop(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
     stage.status, stage.reason = event["status"], event["reason"]
     stage.updated_at = event["at"]
+    stage.answers = stage.answers.asking(event.get("gate"), event["at"])
+    stage.stopped = record.events
     record.stops.append(event)
 
 
 def _restart(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
     stage.cut(event["keep"])
+    stage.touched = record.events
     stage.status, stage.reason = "invalidated", event["reason"]
+
+
+def _invalidate(record: SessionRecord, event: Event) -> None:
+    for name in event["stages"]:
+        stage = record.stage(name)
+        stage.touched = record.events
+        stage.status, stage.reason = "invalidated", event["reason"]
 
 
 def _forget(record: SessionRecord, event: Event) -> None:
@@ -247,6 +182,25 @@ def _forget(record: SessionRecord, event: Event) -> None:
         stage.status, stage.reason = "invalidated", event["reason"]
 
 
+def _gate(record: SessionRecord, event: Event) -> None:
+    stage = record.stage(event["stage"])
+    stage.answers = stage.answers.given(answer_from(event))
+    _news(record, stage)
+
+
+def _feedback(record: SessionRecord, event: Event) -> None:
+    stage = record.stage(event["stage"])
+    stage.answers = stage.answers.told(answer_from(event))
+    _news(record, stage)
+
+
+def _news(record: SessionRecord, stage: StageRecord) -> None:
+    """Note what came up about a stage that had come to rest."""
+    stage.touched = record.events
+    if stage.status != "running":
+        record.news_at = record.events
+
+
 _HANDLERS = {
     "entry": _entry,
     "run": _run,
@@ -259,5 +213,8 @@ _HANDLERS = {
     "iteration": _iteration,
     "stop": _stop,
     "restart": _restart,
+    "invalidate": _invalidate,
     "forget": _forget,
+    "gate": _gate,
+    "feedback": _feedback,
 }

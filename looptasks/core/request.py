@@ -18,6 +18,9 @@ VARIABLES: Mapping[str, str] = {
     "force": "yes: end a live owner of the session and take over",
     "now": "yes: `stop` at once",
     "reason": "why, for the ledger",
+    "approve": "yes: approve every gate that this run comes to",
+    "feedback": "what the next iteration is to do differently",
+    "by": "who answers a gate, if not the user of this shell",
 }
 _ENVIRONMENT = {
     "session": "LOOP_SESSION",
@@ -43,6 +46,9 @@ class Request(NamedTuple):
     force: bool = False
     now: bool = False
     reason: str | None = None
+    approve: bool = False
+    feedback: str | None = None
+    by: str | None = None
 
     def kept(self) -> dict[str, Any]:
         """Return what a session remembers for its next runs."""
@@ -99,7 +105,7 @@ def _checked(name: str, text: str) -> Any:  # noqa: ANN401 - depends on the vari
         return int(text)
     if name == "budget":
         return _dollars(name, text)
-    if name in ("force", "now"):
+    if name in ("force", "now", "approve"):
         if text.lower() not in (*_YES, *_NO):
             raise _wrong(name, text, "`yes` or `no`", f"{name}=yes")
         return text.lower() in _YES

@@ -12,12 +12,13 @@ from looptasks.core.completion import (
     pending_items,
 )
 from looptasks.core.digest import MISSING
+from looptasks.core.gate import asked, judged, spare
 from looptasks.core.iteration import Iteration
 from looptasks.core.pipeline import Loop
-from looptasks.core.record import StageRecord
 from looptasks.core.spending import Spending
+from looptasks.core.stage_record import StageRecord
 
-Status = Literal["complete", "failed", "waiting", "paused"]
+Status = Literal["complete", "failed", "waiting", "paused", "held"]
 
 
 class Restart(NamedTuple):
@@ -41,11 +42,15 @@ class Iterate(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Nothing more is to be run; `fix` says what would change that."""
+    """Nothing more is to be run; `fix` says what would change that.
+
+    `gate` is the digest of what a person is asked about, None if nobody is.
+    """
 
     status: Status
     reason: str
     fix: str = ""
+    gate: str | None = None
 
 
 Step = Restart | Iterate | Stop
@@ -95,10 +100,30 @@ def next_step(
     certified = record.certified()
     if certified < len(record.iterations):
         return held_back(loop, record, means) or _mend(record, certified)
-    step = completion(loop, record.iterations, sight, rule)
+    step = _answering(record) or completion(loop, record.iterations, sight, rule)
     if isinstance(step, Iterate):
         return held_back(loop, record, means) or step
-    return step
+    return at_gate(loop, record, step)
+
+
+def _answering(record: StageRecord) -> Iterate | None:
+    """Say that feedback is due to be heard, whatever the rule and its limits say."""
+    unheard = record.answers.unheard
+    if not unheard or not record.iterations:
+        return None
+    names = ", ".join(dict.fromkeys(word.by for word in unheard))
+    return Iterate(len(record.iterations) + 1, f"feedback by {names}")
+
+
+def at_gate(loop: Loop, record: StageRecord, step: Stop) -> Stop:
+    """Let a complete stage pass only with a person's word, where one is needed."""
+    if step.status != "complete" or loop.gate == "none":
+        return step
+    digest = judged(loop, record.iterations)
+    decision = asked(loop, record.answers, digest)
+    if decision.verdict == "ask":
+        return Stop("waiting", decision.reason, gate=digest)
+    return Stop("failed", decision.reason) if decision.verdict == "fail" else step
 
 
 def _mend(record: StageRecord, certified: int) -> Step:
@@ -125,7 +150,7 @@ def completion(
     if stuck := _stuck(loop, history, sight.since):
         return stuck
     reason = unmet if isinstance(answer, Done) else answer.reason
-    if loop.max_iterations and len(history) >= loop.max_iterations:
+    if _at_limit(loop, history):
         return Stop(
             "failed",
             f"reached the limit of {loop.max_iterations} iterations: {reason}",
@@ -133,6 +158,12 @@ def completion(
         )
     item = next(iter(pending_items(history, sight.evidence.items)), "")
     return Iterate(len(history) + 1, reason, item)
+
+
+def _at_limit(loop: Loop, history: Sequence[Iteration]) -> bool:
+    limit = loop.max_iterations
+    over = len(history) - limit
+    return limit > 0 and over >= 0 and over >= spare(history)
 
 
 def _stuck(loop: Loop, history: Sequence[Iteration], since: int) -> Stop | None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from looptasks.core.iteration import Iteration, history_entry, state_of
-from looptasks.core.record import StageRecord
+from looptasks.core.stage_record import StageRecord
 from looptasks.core.taskname import padded
 from looptasks.effects.files import (
     beside,

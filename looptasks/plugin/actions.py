@@ -11,7 +11,7 @@ from looptasks.core.duration import spoken
 from looptasks.core.iteration import Iteration
 from looptasks.core.job import Checked, Failed, Finished, Job, Project, Tools
 from looptasks.core.pipeline import Stage
-from looptasks.core.record import StageRecord
+from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Iterate, Stop
 from looptasks.core.taskname import bead_of
 from looptasks.effects.iteration_folder import IterationFolder
@@ -137,6 +137,7 @@ def _project(
     from looptasks.plugin.worksite import Worksite  # noqa: PLC0415 - git is seldom
 
     site = Worksite(place, job, job.site, log)
+    site.catch_up()
     return site, site.integrate
 
 
@@ -163,6 +164,7 @@ def publish(place: Workplace, stage: Stage, stop: Stop) -> Any:
         place.folder.publish(record, published(stage, record))
         if bead := bead_of(stage.name):
             _close_bead(place, bead, stop)
+        _put_away(place, stage)
         close(place, stage, stop)
     except LoopError as error:
         if bead_of(stage.name) and not isinstance(error, SessionBusy):
@@ -179,10 +181,14 @@ def _close_bead(place: Workplace, bead: str, stop: Stop) -> None:
     """
     if place.beads.seen()[bead].status != "closed":
         place.beads.tracker.close(bead, stop.reason)
+
+
+def _put_away(place: Workplace, stage: Stage) -> None:
+    """Remove the worktree of finished work, if it has one."""
     if os.path.isdir(place.folder.file("worktrees")):
         from looptasks.plugin.worksite import put_away  # noqa: PLC0415 - git is seldom
 
-        put_away(place, bead)
+        put_away(place, stage.name)
 
 
 def published(stage: Stage, record: StageRecord) -> dict[int, str]:
@@ -218,13 +224,12 @@ def _failed(place: Workplace, stage: Stage, stop: Stop) -> Any:
 
 
 def _naming_branch(place: Workplace, stage: Stage, stop: Stop) -> Stop:
-    """Say where the work of a bead is that does not come home."""
-    bead = bead_of(stage.name)
-    if not bead or not os.path.isdir(place.folder.file("worktrees")):
+    """Say where the work is that does not come home."""
+    if not os.path.isdir(place.folder.file("worktrees")):
         return stop
     from looptasks.plugin.worksite import kept_branch  # noqa: PLC0415 - git is seldom
 
-    branch = kept_branch(place, bead)
+    branch = kept_branch(place, stage.name)
     if not branch:
         return stop
     why, line, more = stop.reason.partition("\n")

@@ -6,7 +6,7 @@ from looptasks.core.bead_text import bead_text
 from looptasks.core.fan import SeenBead, actor_of, folder_of, task_of, why_due
 from looptasks.core.job import Job, Site
 from looptasks.core.pipeline import Stage
-from looptasks.core.record import StageRecord
+from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Iterate
 from looptasks.plugin.course import Course
 from looptasks.plugin.worksite import site_for

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from looptasks.core.completion import Workload
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
-from looptasks.core.record import StageRecord
 from looptasks.core.request import Request
+from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import (
     Iterate,
     Means,
@@ -59,6 +59,8 @@ class Course(Lookout):
     def step(self) -> Step:
         """Say what the stage does next."""
         record = self.record
+        if self.place.news():
+            return Stop("held", "something new comes first")
         if (stop := self._stopped()) is not None:
             return stop
         if self._sight is None:
@@ -72,9 +74,11 @@ class Course(Lookout):
 
     def _stopped(self) -> Stop | None:
         """Return how the stage stopped in this very run: it is not tried again."""
-        if not self.place.owned:
+        session, record = self.place.record(), self.record
+        since = max(session.run_at, record.touched)
+        if not self.place.owned or record.stopped <= since:
             return None
-        for event in self.place.record().stops:
+        for event in reversed(session.stops):
             if event["stage"] == self.stage.name and event["status"] != "complete":
                 return Stop(event["status"], event["reason"], event.get("fix", ""))
         return None

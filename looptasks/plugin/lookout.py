@@ -6,8 +6,8 @@ from looptasks.core.completion import Evidence
 from looptasks.core.digest import of_bytes
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
-from looptasks.core.record import StageRecord
 from looptasks.core.request import Request
+from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Sight
 from looptasks.plugin.workplace import Workplace
 
@@ -65,9 +65,13 @@ class Lookout:
 
     def _known(self, reads: Mapping[str, str], record: StageRecord) -> dict[str, str]:
         name, session = self.stage.name, self.place.record()
-        upstream = self.pipeline.upstream(name)
+        upstream = self.upstream()
         watched = self._watched(reads, record)
         return {path: session.baseline(name, path, upstream) for path in watched}
+
+    def upstream(self) -> frozenset[str]:
+        """Return the names of all that the stage rests on."""
+        return self.pipeline.upstream(self.stage.name)
 
     def _watched(self, reads: Mapping[str, str], record: StageRecord) -> Iterable[str]:
         """Return the files that the stage has looked for before, gone ones too."""

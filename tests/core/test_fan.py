@@ -21,7 +21,8 @@ from looptasks.core.fan import (
     why_due,
 )
 from looptasks.core.iteration import Iteration
-from looptasks.core.record import SessionRecord, StageRecord
+from looptasks.core.record import SessionRecord
+from looptasks.core.stage_record import StageRecord
 
 STATUSES = ("open", "closed", "in_progress", "deferred", "blocked")
 Board = dict[str, SeenBead]

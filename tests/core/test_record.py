@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looptasks.core.digest import MISSING
-from looptasks.core.record import SessionRecord, StageRecord
+from looptasks.core.record import SessionRecord
+from looptasks.core.stage_record import StageRecord
 from tests.support.recorded import attempt_event, event, iteration_event
 
 

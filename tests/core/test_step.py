@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looptasks.core.completion import RULES, Evidence
-from looptasks.core.record import SessionRecord, StageRecord
+from looptasks.core.record import SessionRecord
 from looptasks.core.spending import Spending
+from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import (
     Iterate,
     Means,

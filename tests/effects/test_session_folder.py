@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from looptasks.core.record import StageRecord
+from looptasks.core.stage_record import StageRecord
 from looptasks.effects.session_folder import (
     SessionFolder,
     archive_session,
