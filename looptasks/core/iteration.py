@@ -13,8 +13,9 @@ class Iteration(NamedTuple):
     `result` is the digest of what it came to and `previous` that of the iteration
     before: an iteration counts while its `previous` is still the truth. `left` says
     how it left the files that its stage reads and writes, `changed` how those were
-    before that it changed, and `reads` which it was told to read. `heard` is how much
-    of the feedback that the stage ever got its agent knew.
+    before that it changed, and `reads` which it was told to read. `heard` is up to
+    which word of people its agent was told, 0 when there was nothing new. `artifact`
+    is the digest of a good artifact, `judge` what the judge said.
     """
 
     number: int
@@ -43,11 +44,20 @@ class Iteration(NamedTuple):
     head_commit: str | None = None
     decision: Mapping[str, str] = {}
     heard: int = 0
+    artifact: str = ""
+    judge: Mapping[str, Any] | None = None
 
     @property
     def valid(self) -> bool:
         """Whether the stage's check passed; true where there is none."""
         return self.validation is None or self.validation["exit_code"] == 0
+
+    @property
+    def complaint(self) -> str:
+        """What the check that failed says in a line."""
+        check = self.validation or {}
+        plain = f"`{check.get('command')}` failed with exit code"
+        return str(check.get("reason") or f"{plain} {check.get('exit_code')}")
 
 
 # By position: as keywords the 25 names would be compared with each other.
@@ -60,11 +70,15 @@ def iteration_from(event: Mapping[str, Any]) -> Iteration:
 
 
 def result_digest(
-    output: str, parsed: Mapping[str, str], validation: Mapping[str, Any] | None
+    output: str,
+    parsed: Mapping[str, str],
+    validation: Mapping[str, Any] | None,
+    artifact: str = "",
 ) -> str:
     """Return what an iteration came to, without when it did and what it cost."""
     code = None if validation is None else validation["exit_code"]
-    return of_value([output, dict(parsed), code])
+    made = [artifact] if artifact else []
+    return of_value([output, dict(parsed), code, *made])
 
 
 def state_of(iteration: Iteration) -> dict[str, Any]:

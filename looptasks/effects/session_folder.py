@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -102,7 +102,9 @@ class SessionFolder:
         for parent, folders, files in os.walk(self.stage(stage, "output")):
             folders.sort()
             for name in sorted(files):
-                yield os.path.join(parent, name)
+                # What is rendered from JSON says nothing that the JSON does not.
+                if name.removesuffix(".md") + ".json" not in files:
+                    yield os.path.join(parent, name)
 
     def archive_stage(self, stage: str, stamp: str) -> str:
         """Move a stage's whole folder to the archive, by one rename."""
@@ -131,21 +133,26 @@ class SessionFolder:
 
     def publish(self, record: StageRecord, names: Mapping[int, str]) -> None:
         """Hand on the outputs of some iterations, touching only what differs."""
-        folder = self.stage(record.name, "output")
-        make_folder(folder)
-        for stale in set(os.listdir(folder)) - set(names.values()):
-            with storing(folder):
-                os.replace(os.path.join(folder, stale), self._shelf(record, stale))
+        folder = self.clear_output(record.name, names.values())
         for number, name in names.items():
             source = self.iteration(record.name, number, "output.md")
             target = os.path.join(folder, name)
             if digest_of(source) != digest_of(target):
                 copy_whole(source, target)
 
-    def _shelf(self, record: StageRecord, name: str) -> str:
+    def clear_output(self, stage: str, keep: Iterable[str]) -> str:
+        """Move what a stage hands on no longer to the archive; return the folder."""
+        folder = self.stage(stage, "output")
+        make_folder(folder)
+        for stale in set(os.listdir(folder)).difference(keep):
+            with storing(folder):
+                os.replace(os.path.join(folder, stale), self._shelf(stage, stale))
+        return folder
+
+    def _shelf(self, stage: str, name: str) -> str:
         base = os.path.join(self.root, HOME, ARCHIVE, self.session)
-        make_folder(base)
-        path = os.path.join(base, f"{record.name}-output-{name}")
+        path = os.path.join(base, f"{stage}-output-{name}")
+        make_folder(os.path.dirname(path))
         return _free(path)
 
     def write_board(self, text: str) -> None:
