@@ -62,14 +62,14 @@ class NothingToMerge(NamedTuple):
 Outcome = Merged | Conflict | CheckFailed | Dirty | NothingToMerge
 
 
-def merge_message(name: str, session: str, title: str = "") -> str:
+def merge_message(what: str, session: str, title: str = "") -> str:
     """Return a merge commit's message.
 
-    >>> merge_message("ab-1", "auth", "Log in")
+    >>> merge_message("bead ab-1", "auth", "Log in")
     'Merge bead ab-1: Log in (loop auth)'
     """
     said = " ".join(title.split())
-    return f"Merge bead {name}{': ' if said else ''}{said} (loop {session})"
+    return f"Merge {what}{': ' if said else ''}{said} (loop {session})"
 
 
 def conflict(

@@ -158,6 +158,15 @@ def set_aside(git: Git, worktree: Worktree) -> str:
     return made
 
 
+def unfinished_merge(worktree: Worktree) -> bool:
+    """Tell whether the worktree's newest commit was amid a merge that is set aside."""
+    git = inside(worktree)
+    rescued = f"refs/loop/rescued/{worktree.branch.removeprefix('loop/')}/"
+    said = git.run("for-each-ref", "--format=%(parent)", rescued)
+    begun = [line.split()[0] for line in said.splitlines() if " " in line]
+    return git.head() in begun
+
+
 def _parents(commits: Iterable[str | None]) -> list[str]:
     return [part for commit in commits if commit for part in ("-p", commit)]
 

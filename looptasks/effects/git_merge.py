@@ -14,7 +14,6 @@ from looptasks.core.merge import (
     Outcome,
     conflict,
     dirty,
-    merge_message,
     unresolved,
 )
 from looptasks.core.worktree import Worktree, checked_branch, homes
@@ -69,14 +68,17 @@ class Merging:
         with suppress(Timeout), self._alone(0):
             Integration(self._git, self._worktrees.folder).remove()
 
-    def merge_back(self, worktree: Worktree, check: Check, title: str = "") -> Outcome:
+    def merge_back(self, worktree: Worktree, check: Check, say: str = "") -> Outcome:
         """Bring a worktree's work into the target, if the two together pass."""
         if left := self._unfinished(worktree):
             return left
-        message = merge_message(worktree.name, self._worktrees.session, title)
+        return self.merge(worktree.branch, check, say)
+
+    def merge(self, branch: str, check: Check, say: str = "") -> Outcome:
+        """Bring a branch into the target, if the two together pass."""
         with self._alone():
             for _ in range(_TRIES):
-                outcome = self._tried(worktree, check, message)
+                outcome = self._tried(branch, check, say)
                 if outcome is not None:
                     return outcome
         raise LoopError(
@@ -93,28 +95,42 @@ class Merging:
             return unresolved(worktree.branch, self.target, error.files)
         return None
 
-    def _tried(self, worktree: Worktree, check: Check, say: str) -> Outcome | None:
+    def fits(self, branch: str, check: Check) -> Outcome | None:
+        """Say what is against a merge, moving nothing; None if nothing is."""
+        with self._alone():
+            aside = Integration(self._git, self._worktrees.folder)
+            made = self._made(branch, aside, "")
+            if not isinstance(made, Advance):
+                return made
+            said = check(aside.folder)
+        return None if said.ok else CheckFailed(said.output)
+
+    def _tried(self, branch: str, check: Check, say: str) -> Outcome | None:
         """Return what came of one try; None when the target moved meanwhile."""
-        old, tip = self._tips(worktree)
+        aside = Integration(self._git, self._worktrees.folder)
+        made = self._made(branch, aside, say)
+        if isinstance(made, Advance):
+            return self._checked(made, check, aside.folder)
+        return made
+
+    def _made(self, branch: str, aside: Integration, say: str) -> Advance | Outcome:
+        """Return the advance that a merge would be, made aside."""
+        old, tip = self._tip(self.target), self._tip(branch)
         if self._git.is_ancestor(tip, old):
             return NothingToMerge()
-        aside = Integration(self._git, self._worktrees.folder)
         aside.start_from(old)
         if found := aside.merge(tip):
-            hunks = aside.git.run("diff")
-            return conflict(worktree.branch, self.target, found, hunks)
-        new = aside.commit(say)
+            return conflict(branch, self.target, found, aside.git.run("diff"))
+        new = aside.commit(say or f"Merge {branch}")
         if new is None:
             return NothingToMerge()
-        advance = Advance(self.target, tree_of(self._git, self.target), old, new)
-        return self._checked(advance, check, aside.folder)
+        return Advance(self.target, tree_of(self._git, self.target), old, new)
 
-    def _tips(self, worktree: Worktree) -> tuple[str, str]:
-        tips = self._git.tip(self.target), self._git.tip(worktree.branch)
-        for name, tip in zip((self.target, worktree.branch), tips, strict=True):
-            if tip is None:
-                raise LoopError(f"there is no branch `{name}`", where=self._git.root)
-        return tips[0] or "", tips[1] or ""
+    def _tip(self, branch: str) -> str:
+        tip = self._git.tip(branch)
+        if tip is None:
+            raise LoopError(f"there is no branch `{branch}`", where=self._git.root)
+        return tip
 
     def _checked(self, advance: Advance, check: Check, folder: str) -> Outcome | None:
         if files := in_the_way(advance):
@@ -136,9 +152,7 @@ class Merging:
         """Merge the target into a worktree; conflict markers stay for its agent."""
         if left := self._unfinished(worktree):
             return left
-        git, goal = inside(worktree), self._git.tip(self.target)
-        if goal is None:
-            raise LoopError(f"there is no branch `{self.target}`", where=git.root)
+        git, goal = inside(worktree), self._tip(self.target)
         if git.is_ancestor(goal, "HEAD"):
             return None
         prefix = prefix_of(worktree)
@@ -151,3 +165,18 @@ class Merging:
             return conflict(worktree.branch, self.target, found, hunks, begun=True)
         commit(git, f"Merge {self.target} into {worktree.branch}")
         return None
+
+    def catch_up(self, worktree: Worktree) -> bool:
+        """Merge the target into a worktree if they fit; tell whether they do.
+
+        A merge that waits there for its agent, or whatever else HEAD is amid, stays.
+        """
+        git = inside(worktree)
+        if git.commit("MERGE_HEAD") or git.current_branch() != worktree.branch:
+            return False
+        if git.is_ancestor(self._tip(self.target), "HEAD"):
+            return True
+        found = self.bring_in(worktree)
+        if found is not None and git.commit("MERGE_HEAD"):
+            git.run("reset", "--quiet", "--hard")
+        return found is None

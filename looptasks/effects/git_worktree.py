@@ -192,12 +192,13 @@ class Worktrees:
         if not os.path.isdir(self.folder):
             return ()
         with self._guard():
-            dead = sorted(set(self._names()) - set(alive))
+            dead = sorted(set(self.names()) - set(alive))
             swept = tuple(self._swept(name) for name in dead)
             self.git.run("worktree", "prune")
         return swept
 
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """Return the names of the worktrees that are there."""
         with os.scandir(self.folder) as entries:
             return [e.name for e in entries if e.is_dir() and e.name[0] != "."]
 

@@ -1,22 +1,24 @@
-"""A worksite: a bead's own worktree, where its agent works undisturbed."""
+"""A worksite: a worktree of its own, where a bead's or instance's agent works."""
 
 import contextlib
 import os
 from collections.abc import Iterable
 
+from looptasks.core.fan import folder_of
 from looptasks.core.job import Job, Site
-from looptasks.core.merge import CheckFailed, CheckResult, Conflict, Dirty
-from looptasks.core.process import Command, check_code
+from looptasks.core.merge import CheckFailed, Conflict, Dirty, merge_message
+from looptasks.core.taskname import bead_of
+from looptasks.core.worktree import is_instance, result_of, tree_name
 from looptasks.effects.git import Git
+from looptasks.effects.git_commit import unfinished_merge
 from looptasks.effects.git_head import head_commit
 from looptasks.effects.git_merge import Merging
+from looptasks.effects.git_result import ResultBranch
 from looptasks.effects.git_worktree import Worktrees
 from looptasks.effects.project_files import digests
 from looptasks.errors import LoopError
-from looptasks.plugin.processes import processes
+from looptasks.plugin.tree_check import TreeCheck
 from looptasks.plugin.workplace import Workplace
-
-_SHOWN = 20_000
 
 
 def isolates(root: str, session: str, declared: str | None, workers: int) -> bool:
@@ -35,20 +37,31 @@ def isolates(root: str, session: str, declared: str | None, workers: int) -> boo
     return True
 
 
-def clean_up(place: Workplace) -> None:
-    """Bring home what dead runs left in worktrees: committed to its branch."""
+def clean_up(place: Workplace, *, instances: bool = False) -> None:
+    """Bring home what dead runs left in worktrees of beads, or else of instances.
+
+    It is committed to its branch. The other kind may be at work by now.
+    """
     if os.path.isdir(os.path.join(place.folder.path, "worktrees")):
         trees = Worktrees(place.root, place.session)
-        with contextlib.suppress(LoopError):  # without a target nothing was merged
-            Merging(trees, trees.target()).recover()
-        trees.sweep()
+        Merging(trees, result_of(place.session)).recover()
+        trees.sweep([n for n in trees.names() if is_instance(n) is not instances])
 
 
 def site_for(place: Workplace, bead: str, title: str) -> Site:
-    """Return a bead's worktree, made from the newest state of the branch."""
+    """Return a bead's worktree, made from the newest state of the user's branch."""
     trees = Worktrees(place.root, place.session)
-    target = trees.target()
-    return Site(bead, trees.add(bead, target).folder, target, title)
+    return site_at(trees, folder_of(bead), trees.target(), title)
+
+
+def site_at(trees: Worktrees, stage: str, target: str, title: str) -> Site:
+    """Return a stage's worktree, with all earlier work that it holds."""
+    name = tree_name(stage)
+    worktree = trees.add(name, target)
+    if unfinished_merge(worktree):
+        # Its feedback says that there are markers in the files.
+        Merging(trees, target).bring_in(worktree)
+    return Site(name, worktree.folder, target, title)
 
 
 class Worksite:
@@ -60,6 +73,9 @@ class Worksite:
         self._job = job
         self._site = site
         self._log = log
+        trees = Worktrees(place.root, place.session)
+        self._merging = Merging(trees, site.target)
+        self._worktree = trees.place(site.name, site.target)
 
     def digests(self, patterns: Iterable[str]) -> dict[str, str]:
         """Return path and digest of each file that the patterns mean."""
@@ -79,58 +95,54 @@ class Worksite:
         """Return a digest of all that counts as progress."""
         return self._place.fingerprint()
 
+    def catch_up(self) -> None:
+        """Begin with what others have brought home meanwhile, unless it collides."""
+        with contextlib.suppress(LoopError):  # it is said when the work comes home
+            self._merging.catch_up(self._worktree)
+
     def integrate(self) -> str:
         """Bring the work home; return what stands in the way, empty if nothing."""
-        trees = Worktrees(self._place.root, self._place.session)
-        merging = Merging(trees, self._site.target)
-        worktree = trees.place(self._site.name, self._site.target)
-        outcome = merging.merge_back(worktree, self._check, self._site.title)
+        loop = self._job.stage.loop
+        check = TreeCheck(loop.validate, self._log, self._job.env, loop.timeout)
+        outcome = self._merging.merge_back(self._worktree, check.run, self._message())
         match outcome:
             case Conflict(_, text):
-                brought = merging.bring_in(worktree)
+                brought = self._merging.bring_in(self._worktree)
                 return brought.text if brought is not None else text
             case CheckFailed(output):
-                merging.bring_in(worktree)
+                self._merging.bring_in(self._worktree)
                 return f"the merged tree does not pass the check:\n\n{output}"
             case Dirty(_, text):
                 return text
             case _:
                 return ""
 
-    def _check(self, folder: str) -> CheckResult:
-        command = self._job.stage.loop.validate
-        if not command:
-            return CheckResult(ok=True)
-        ended = processes().run(
-            Command(
-                argv=("sh", "-c", command),
-                cwd=folder,
-                stdin="/dev/null",
-                stdout=self._log,
-                stderr=self._log,
-                env=self._job.env,
-                timeout=self._job.stage.loop.timeout,
-            )
-        )
-        with open(self._log, "rb") as file:
-            output = file.read(_SHOWN).decode("utf-8", "replace")
-        return CheckResult(ok=check_code(ended) == 0, output=output)
+    def _message(self) -> str:
+        stage = self._job.stage.name
+        what = f"bead {bead_of(stage)}" if bead_of(stage) else stage
+        return merge_message(what, self._place.session, self._site.title)
 
 
-def kept_branch(place: Workplace, bead: str) -> str:
-    """Return the branch that holds a bead's work, empty when there is none."""
+def kept_branch(place: Workplace, stage: str) -> str:
+    """Return the branch that holds a stage's work, empty when there is none."""
     trees = Worktrees(place.root, place.session)
-    branch = trees.place(bead, "").branch
+    branch = trees.place(tree_name(stage), "").branch
     return branch if trees.git.tip(branch) else ""
 
 
-def put_away(place: Workplace, bead: str) -> None:
-    """Remove a finished bead's worktree and branch; unfinished work stays."""
-    if not kept_branch(place, bead):
+def put_away(place: Workplace, stage: str) -> None:
+    """Remove a finished stage's worktree and branch; unfinished work stays."""
+    if not kept_branch(place, stage):
         return
     trees = Worktrees(place.root, place.session)
     with contextlib.suppress(LoopError):  # the work is home; the next run tidies up
-        target = trees.target()
-        worktree = trees.place(bead, target)
+        worktree = trees.place(tree_name(stage), "")
+        targets = [trees.target()] if bead_of(stage) else ways_home(trees)
         trees.remove(worktree)
-        trees.drop_branch(worktree, target)
+        any(trees.drop_branch(worktree, target) for target in targets)
+
+
+def ways_home(trees: Worktrees) -> list[str]:
+    """Return the branches that an instance's finished work is on, sooner or later."""
+    result = ResultBranch(trees)
+    return [result.name, result.home or trees.git.current_branch() or ""]

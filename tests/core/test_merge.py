@@ -8,14 +8,14 @@ from looptasks.core.merge import conflict, dirty, merge_message
 
 @given(st.text(max_size=80))
 def test_a_message_is_one_line(title: str) -> None:
-    message = merge_message("ab-1", "auth", title)
+    message = merge_message("bead ab-1", "auth", title)
     assert len(message.splitlines()) == 1
     assert message.startswith("Merge bead ab-1")
     assert message.endswith("(loop auth)")
 
 
 def test_a_message_without_title_has_no_colon() -> None:
-    assert merge_message("ab-1", "auth") == "Merge bead ab-1 (loop auth)"
+    assert merge_message("bead ab-1", "auth") == "Merge bead ab-1 (loop auth)"
 
 
 def test_long_hunks_are_cut_and_said_so() -> None:

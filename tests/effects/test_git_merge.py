@@ -31,12 +31,12 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 def test_a_merge_brings_the_work_into_branch_and_tree(repository: Repository) -> None:
     worktree = repository.work("ab-1", new="work\n")
-    outcome = repository.merging.merge_back(worktree, passes, "Log in")
+    outcome = repository.merging.merge_back(worktree, passes, "Merge ab-1: Log in")
     assert outcome == Merged(repository.head)
     assert repository.status == ""
     assert (repository.root / "new.txt").read_text() == "work\n"
     said = repository.git("log", "-1", "--format=%s|%an", "main")
-    assert said == "Merge bead ab-1: Log in (loop s)|Ann"
+    assert said == "Merge ab-1: Log in|Ann"
     assert len(repository.git("log", "-1", "--format=%p", "main").split()) == 2
 
 
