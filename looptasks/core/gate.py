@@ -1,7 +1,6 @@
 """A gate: a point that needs a person's word, and what people have said there."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from looptasks.core.digest import of_value
@@ -9,6 +8,7 @@ from looptasks.core.iteration import Iteration
 from looptasks.core.pipeline import Loop
 
 DECISIONS = ("approve", "reject", "iterate")
+ASKING = "waits for your word"
 ON_COMMAND_LINE = "approve=yes on the command line"
 _SPOKEN = {"approve": "approved", "reject": "rejected", "iterate": "sent back"}
 
@@ -72,14 +72,16 @@ class Answers(NamedTuple):
         return self._replace(asks=digest, since=at)
 
     def given(self, answer: Answer) -> "Answers":
-        """Take in an answer at the gate: the first one wins, feedback is never lost."""
-        found = self
-        first = self.asks == answer.digest and self.last is None
-        if first:
-            found = found._replace(last=answer)
-        if first or self.asks is None:
-            return found.told(answer)
-        return found._told(answer)
+        """Take in an answer at the gate; the first one wins.
+
+        The work may have moved on while the answer was on its way: then it tells only
+        what the content is worth, and what the next agent is to know.
+        """
+        if self.asks is None:
+            return self.told(answer)
+        if self.asks != answer.digest:
+            return self._told(answer)
+        return self if self.last else self._replace(last=answer).told(answer)
 
     def told(self, answer: Answer) -> "Answers":
         """Take in a word that counts, asked for or not: it is the last on its content.
@@ -119,16 +121,28 @@ def asked(loop: Loop, answers: Answers, digest: str) -> Decision:
     last = answers.last
     if last is not None and last.decision == "reject" and last.digest == digest:
         return Decision("fail", f"rejected by {last.by}: {last.reason}")
-    return Decision("ask", "waits for your word")
+    return Decision("ask", ASKING)
 
 
 def judged(loop: Loop, history: Sequence[Iteration]) -> str:
     """Return the digest of what a stage hands on: its artifact, or its answers."""
     if not history:
         return ""
-    if hands_on_all(loop):
-        return of_value([iteration.output for iteration in history])
+    return _all(history) if hands_on_all(loop) else _last(history)
+
+
+def _all(history: Sequence[Iteration]) -> str:
+    return of_value([iteration.output for iteration in history])
+
+
+def _last(history: Sequence[Iteration]) -> str:
     return getattr(history[-1], "artifact", "") or history[-1].output
+
+
+def approved_now(answers: Answers, history: Sequence[Iteration]) -> str:
+    """Return the digest of what lies there now, if that was approved."""
+    found = {_all(history), _last(history)} & answers.approved if history else ()
+    return next(iter(found), "")
 
 
 def hands_on_all(loop: Loop) -> bool:
@@ -138,7 +152,7 @@ def hands_on_all(loop: Loop) -> bool:
 
 def spare(history: Sequence[Iteration]) -> int:
     """Return how many iterations there were because of feedback, beyond any limit."""
-    return sum(b.heard > a.heard for a, b in pairwise(history))
+    return sum(iteration.heard > 0 for iteration in history)
 
 
 def typed(stage: str) -> str:
