@@ -84,8 +84,8 @@ class Folder(Protocol):
     def previous_log(self) -> str:
         """Return the end of what the check of the iteration before printed."""
 
-    def save_answer(self, answer: Answer, attempt: str) -> None:
-        """Write the verdict into the attempt's `result.json`."""
+    def save_answer(self, answer: Answer | None, attempt: str) -> None:
+        """Keep an attempt fit to be seen, its verdict in `result.json` if it ended."""
 
     def save_output(self, text: str) -> str:
         """Keep the answer as `output.md`; return the digest of its content."""

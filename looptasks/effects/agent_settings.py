@@ -1,12 +1,14 @@
 """Agents' settings in `pyproject.toml`: `[tool.looptasks.agents.NAME]` and prices."""
 
 import os
+from contextlib import suppress
 from typing import Any
 
 from looptasks.core.agent_settings import AgentSettings, prices_from, settings_from
 from looptasks.core.json_value import at
 from looptasks.core.size import bytes_in
-from looptasks.errors import DeclarationError
+from looptasks.effects.scrub import learn_secrets
+from looptasks.errors import DeclarationError, LoopError
 
 FILE = "pyproject.toml"
 _TRANSCRIPT = "50MB"
@@ -41,6 +43,12 @@ def configured_names(root: str) -> tuple[str, ...]:
 _PLACE = f"{FILE}: tool.looptasks"
 
 
+def learn_agents_secrets(root: str) -> None:
+    """Know the secrets that agents are given, whoever shows what they print."""
+    with suppress(LoopError):  # told when an agent is about to start
+        _said(root)
+
+
 def _said(root: str) -> dict[str, Any]:
     path = os.path.join(root, FILE)
     try:
@@ -52,7 +60,12 @@ def _said(root: str) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise DeclarationError(str(error), where=path, fix="mend the file") from error
-    return _table(_table(found, "tool"), "looptasks")
+    said = _table(_table(found, "tool"), "looptasks")
+    for agent in _table(said, "agents").values():
+        given = at(agent, "variables")
+        pairs = given.items() if isinstance(given, dict) else ()
+        learn_secrets({name: text for name, text in pairs if isinstance(text, str)})
+    return said
 
 
 def _table(value: dict[str, Any], key: str, above: str = "") -> dict[str, Any]:

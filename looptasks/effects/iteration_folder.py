@@ -20,7 +20,7 @@ from looptasks.effects.files import (
 )
 from looptasks.effects.project_files import digest_of
 from looptasks.effects.prompt_files import file_variables
-from looptasks.effects.scrub import scrub
+from looptasks.effects.scrub import PRINTED, scrub
 from looptasks.effects.session_folder import SessionFolder, copy_whole, inputs_of
 
 _CHUNK, _LOG = 1 << 20, 20_000
@@ -126,16 +126,18 @@ class IterationFolder:
         except FileNotFoundError:
             return ""
 
-    def save_answer(self, answer: Answer, attempt: str) -> None:
-        """Write the verdict into the attempt's `result.json`.
+    def save_answer(self, answer: Answer | None, attempt: str) -> None:
+        """Write the verdict into the attempt's `result.json`; None if there is none.
 
         A check may take long: until it is over, this file is all that says that the
         agent was paid.
         """
         path = f"{attempt}/result.json"
-        for name in ("stdout", "stderr"):
+        for name in PRINTED:
             scrub(f"{attempt}/{name}")
         scrub(self._file("prompt.md"))
+        if answer is None:
+            return
         facts = read_json(path)
         value = {**(facts or {"schema": 1}), **_verdict(answer)}
         write_json(path, value, durable=bool(self._validate))

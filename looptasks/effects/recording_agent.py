@@ -8,6 +8,7 @@ from looptasks.core.agent import Agent, Answer, Call
 from looptasks.core.taskname import padded
 from looptasks.effects import folder_tree
 from looptasks.effects.files import make_folder, storing, write_whole
+from looptasks.effects.scrub import scrub
 
 _LARGEST = 10 << 20
 
@@ -48,6 +49,7 @@ class RecordingAgent:
         _remove_tree(aside)
         make_folder(aside)
         folder_tree.copy_file(answer.text, f"{aside}/output.md")
+        scrub(f"{aside}/output.md")
         _write_json(f"{aside}/usage.json", _usage(answer))
         _copy_changed(call.cwd, f"{aside}/files", before, after)
         _write_json(f"{aside}/deleted.json", sorted(before.keys() - after.keys()))

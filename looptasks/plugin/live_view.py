@@ -6,7 +6,6 @@ and an interrupt, which only ever hits the main thread, cannot break off a drawi
 """
 
 import atexit
-import os
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -18,11 +17,11 @@ from looptasks.core.glimpse import Glimpse, doing, limited, spent
 from looptasks.core.job import Job
 from looptasks.core.record import StageRecord
 from looptasks.core.screen_text import shown
-from looptasks.core.secret import named_secrets
 from looptasks.core.spending import Spending
 from looptasks.core.view import AtWork, StageView, Status, View, rows
 from looptasks.effects.iteration_watch import IterationWatch
 from looptasks.effects.rich_canvas import Canvas
+from looptasks.effects.scrub import known_secrets
 from looptasks.plugin.workplace import Workplace
 
 if TYPE_CHECKING:
@@ -54,7 +53,6 @@ class LiveView:
         self._urgent: list[Event] = []
         self._aside = False
         self._open = True
-        self._secrets = named_secrets(os.environ)
         self._started = place.clock.monotonic()
         self._thread = Thread(target=self._live, name="live view", daemon=True)
         self._thread.start()
@@ -185,7 +183,7 @@ class LiveView:
         )
 
     def _first_line(self, reason: str) -> str:
-        return shown(reason, self._secrets).partition("\n")[0]
+        return shown(reason, known_secrets()).partition("\n")[0]
 
     def _at_work(self, stage: str) -> AtWork | None:
         for watched in self._running.values():
@@ -212,8 +210,8 @@ class LiveView:
         if seen.verdict == "limit" and loop.on_limit == "wait":
             return limited(seen, self._place.clock.epoch())
         pause = loop.delay if job.history else 0.0
-        check = shown(loop.validate, self._secrets)
-        return doing(seen, pause, check, self._secrets)
+        secrets = known_secrets()
+        return doing(seen, pause, shown(loop.validate, secrets), secrets)
 
     def _now(self) -> float:
         return self._place.clock.monotonic()

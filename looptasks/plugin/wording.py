@@ -1,21 +1,15 @@
 """Wording: how reports are put, whichever way they are shown."""
 
 import os
-from functools import cache
 from typing import Any
 
 from looptasks.core.screen_text import shown
-from looptasks.core.secret import named_secrets
+from looptasks.effects.scrub import known_secrets
 
 
 def safe(text: str) -> str:
     """Return a text of ours without secrets and without control characters."""
-    return shown(text, _secrets())
-
-
-@cache
-def _secrets() -> tuple[str, ...]:
-    return named_secrets(os.environ)
+    return shown(text, known_secrets())
 
 
 def failure(task: Any, fail: Any) -> str:

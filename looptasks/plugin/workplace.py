@@ -94,6 +94,7 @@ class Workplace:
             return None if self.owned else self._own()
 
     def _own(self) -> tuple[Owner, str] | None:
+        from looptasks.effects.scrub import scrub_unsettled  # noqa: PLC0415
         from looptasks.plugin.processes import processes  # noqa: PLC0415
 
         taken = self.lock.take(self.run, self._stop_all)
@@ -102,6 +103,7 @@ class Workplace:
         if taken is not None:
             dead = not self.lock.is_alive(taken[0])
             processes().end_marked(taken[0].run, dead=dead)
+            scrub_unsettled(self.folder.path)
         if self._beads is not None:
             self._beads.release_dead()
         me: dict[str, Any] = {

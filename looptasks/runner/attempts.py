@@ -29,8 +29,7 @@ def adopt(job: Job, tools: Tools) -> tuple[str, Answer] | None:
             tools.folder.save_answer(answer, attempt)
             return attempt, answer
         if number not in noted:
-            if answer is not None:
-                tools.folder.save_answer(answer, attempt)
+            tools.folder.save_answer(answer, attempt)
             _note_failure(job, tools, number, answer)
     return None
 
@@ -140,17 +139,16 @@ def _attempt(
         _keep_interrupted(job, tools, attempt)
         raise
     answer = tools.agent.read(attempt)
+    tools.folder.save_answer(answer, attempt)
     if answer is None:
         raise _no_result(attempt)
-    tools.folder.save_answer(answer, attempt)
     return attempt, answer
 
 
 def _keep_interrupted(job: Job, tools: Tools, attempt: str) -> None:
     """Note an attempt that was cut short; an answer that was complete is adopted."""
     answer = tools.agent.read(attempt)
-    if answer is not None:
-        tools.folder.save_answer(answer, attempt)
+    tools.folder.save_answer(answer, attempt)
     if answer is None or answer.verdict != "ok":
         _note_failure(job, tools, _number(attempt), answer)
 

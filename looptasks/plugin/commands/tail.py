@@ -9,6 +9,7 @@ from typing import Any
 
 from looptasks.core.owner import clock_time
 from looptasks.core.tail_line import TailLine
+from looptasks.effects.agent_settings import learn_agents_secrets
 from looptasks.effects.session_tail import SessionTail
 from looptasks.plugin.commands.asking import AskingCommand
 from looptasks.plugin.engagement import existing
@@ -39,6 +40,7 @@ class Tail(AskingCommand):
         """Follow the session until its run ends."""
         self.refuse_words(words)
         place = existing(self.root(), self.asked()).place
+        learn_agents_secrets(place.root)
         self._json: bool = params["json"]
         try:
             self._follow(place)
