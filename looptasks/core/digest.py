@@ -5,6 +5,8 @@ import json
 from typing import Any
 
 MISSING = "missing"
+# Of a content that is only supposed to be another one.
+SUPPOSED = "supposed"
 
 
 def of_bytes(data: bytes) -> str:

@@ -32,7 +32,7 @@ CODES = {
     "L022": "a duration of nothing, or of more than a year",
     "L023": "more `items` than `max_iterations`",
     "L024": "fewer iterations than `perspectives`",
-    "L025": "the prompt uses the output of a stage, which only a pipeline has",
+    "L025": "the loop works from another stage, which only a pipeline has",
     "L026": "`writes` holds a pattern where a file is needed",
     "P001": "the pipeline's file is missing or cannot be read",
     "P002": "the pipeline's file is not YAML that we accept",
@@ -51,9 +51,10 @@ CODES = {
     "P015": "a stage without inputs uses `${INPUTS}`",
     "P016": "stages that wait for each other",
     "P017": "`runs` and `max_iterations` disagree",
-    "P018": "`each` names an unknown stage, or one that is no input",
+    "P018": "`each` names an unknown stage, or the stage itself",
     "P019": "an inline prompt that looks like a file, which is not there",
     "P020": "more than one stage over the session's beads",
+    "P021": "`each` names a list of a stage that has no artifact",
 }
 WARNINGS = frozenset({"L008", "L014", "L024", "L025", "P008", "P015", "P019"})
 

@@ -11,6 +11,8 @@ from looptasks.core.merge import (
     Outcome,
 )
 
+# Is there as long as a session has a result branch.
+NOTE = "landing.json"
 State = Literal["nothing", "landed", "manual", "blocked"]
 
 

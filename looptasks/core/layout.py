@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from looptasks.core.finding import Place
-from looptasks.core.prompt import parts
+from looptasks.core.prompt import parts, variables
 
 
 class Placed(NamedTuple):
@@ -104,7 +104,7 @@ def wiring(
     """Return the names that each stage works from, as declared or by its place.
 
     Where a stage does not say, it gets the stages just before it, and whichever
-    others its prompt (`${INPUTS.x}`) or its `each` ask for.
+    others its prompt (`${INPUTS.x}`) asks for; what it fans out over comes on top.
     """
     layout = tuple(layout)
     blocks = {group.block: group.names for group in layout if group.block}
@@ -114,7 +114,9 @@ def wiring(
     for group in layout:
         for stage in group.members:
             asked = [n for n in asked_for(stage, prompts) if n in names]
-            named = stage.inputs if stage.inputs is not None else (*before, *asked)
+            fan = [n for n in asked if n == fanned(stage)]
+            mine = stage.inputs
+            named = (*before, *asked) if mine is None else (*mine, *fan)
             wired[stage.name] = tuple(dict.fromkeys(_expanded(named, blocks, names)))
         before = group.names
     return wired
@@ -136,7 +138,31 @@ def asked_for(stage: Placed, prompts: Mapping[str, str]) -> tuple[str, ...]:
 def fanned(stage: Placed) -> str:
     """Return the stage that this one fans out over, empty when there is none."""
     each = stage.declared.get("each", "beads")
-    return "" if each == "beads" else str(each).partition(".")[0]
+    return "" if each == "beads" else split(str(each))[0]
+
+
+def split(each: str) -> tuple[str, str]:
+    """Return the stage and the list that an `each` names.
+
+    >>> split("plan.specs"), split("phase")
+    (('plan', 'specs'), ('phase', ''))
+    """
+    stage, _, field = each.partition(".")
+    return stage, field
+
+
+def contents(stage: Placed, wired: Iterable[str], prompt: str) -> tuple[str, ...]:
+    """Return the stages whose outputs a stage works from, of all that it waits for.
+
+    One that fans out has an entry to work from; it reads only what it asks for.
+    """
+    if not fanned(stage):
+        return tuple(wired)
+    if stage.inputs is not None or "INPUTS" in variables(prompt):
+        declared = stage.inputs
+        return tuple(n for n in wired if declared is None or n in declared)
+    asked = parts(prompt, "INPUTS")
+    return tuple(name for name in wired if name in asked)
 
 
 def with_fans(layout: Iterable[Group], fans: Mapping[str, str]) -> tuple[Group, ...]:

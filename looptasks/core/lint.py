@@ -16,6 +16,7 @@ __all__ = [
     "NAME",
     "RESERVED",
     "is_inside",
+    "lone_fan",
     "lone_findings",
     "name_finding",
     "prompt_findings",
@@ -144,6 +145,14 @@ def prompt_findings(text: str, where: str) -> Iterator[Finding]:
             fix = f"did you mean `${{{near}}}`? else {fix}"
         what = f"`${{{name[:80]}}}` is no variable that a prompt can use"
         yield finding("L012", where, what, fix)
+
+
+def lone_fan(settings: Mapping[str, Any], where: str) -> Iterator[Finding]:
+    """Say that a loop run by itself has no stage to fan out over."""
+    each = settings.get("each", "beads")
+    if each != "beads":
+        what = f"`each: {each}` needs an earlier stage, and a lone loop has none"
+        yield finding("L025", where, what, "run it as a stage of a pipeline")
 
 
 def lone_findings(text: str, where: str) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from looptasks.core import prompt as prompts
 from looptasks.core.finding import Finding, Place, finding
-from looptasks.core.layout import Group, Placed, cycle, fanned
+from looptasks.core.layout import Group, Placed, cycle, fanned, split
 from looptasks.core.lint import name_finding
 from looptasks.core.suggestion import choice
 
@@ -114,6 +114,18 @@ def fan_findings(fans: Sequence[Placed]) -> Iterator[Finding]:
         yield finding("P020", stage.place.whole, what, fix)
 
 
+def artifact_findings(
+    layout: Sequence[Group], artifacts: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Check that a list which is fanned out over can be in an artifact."""
+    for stage in (member for group in layout for member in group.members):
+        above, field = split(str(stage.declared.get("each", "beads")))
+        if field and above in artifacts and not artifacts[above]:
+            what = f"`each: {above}.{field}` needs an artifact, and `{above}` has none"
+            fix = f"add `artifact: NAME` to `{above}`, or use `each: {above}`"
+            yield finding("P021", stage.place.whole, what, fix)
+
+
 def _unknown_inputs(stage: Placed, known: Sequence[str]) -> Iterator[Finding]:
     for name in stage.inputs or ():
         if name not in known:
@@ -133,6 +145,9 @@ def _asked_inputs(
         if name not in names:
             what = f"`{words[:80]}` asks for `{name[:80]}`, which is no stage"
             yield finding(code, stage.place.whole, what, choice(name, names))
+        elif name == stage.name:
+            what = f"`{words[:80]}` asks for the stage itself"
+            yield finding(code, stage.place.whole, what, "name an earlier stage")
         elif name not in inputs:
             what = f"`{words[:80]}` asks for `{name}`, which is not among its `inputs`"
             yield finding(code, stage.place.whole, what, f"add `{name}` to `inputs`")

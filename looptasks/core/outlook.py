@@ -7,14 +7,15 @@ from looptasks.core.pipeline import Stage
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Iterate, Restart, Step
 
-Fate = Literal["run", "maybe", "rest", "blocked"]
+Fate = Literal["run", "maybe", "rest", "blocked", "archive"]
 
 
 class Outlook(NamedTuple):
     """What would become of one stage.
 
     `run`: it runs; `maybe`: it runs if an earlier stage's output comes out
-    differently; `rest`: nothing happens; `blocked`: it cannot run now.
+    differently; `rest`: nothing happens; `blocked`: it cannot run now; `archive`: what
+    it worked on is gone. `gate` is the digest of what a person is asked about.
     """
 
     stage: str
@@ -26,6 +27,7 @@ class Outlook(NamedTuple):
     status: str
     superseded: int = 0
     estimate_usd: float | None = None
+    gate: str | None = None
 
     @property
     def next_task(self) -> str:
@@ -58,7 +60,9 @@ def _own(stage: Stage, record: StageRecord, step: Step) -> Outlook:
             superseded=done - step.keep,
             estimate_usd=_estimate(stage, record, first),
         )
-    return plain if step.status == "complete" else plain._replace(fate="blocked")
+    if step.status == "complete":
+        return plain
+    return plain._replace(fate="blocked", gate=step.gate)
 
 
 def _inherit(stage: Stage, own: Outlook, seen: Mapping[str, Outlook]) -> Outlook:

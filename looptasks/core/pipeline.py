@@ -85,7 +85,13 @@ class Loop(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A loop placed in a pipeline; `inputs` name the stages that it works from."""
+    """A loop placed in a pipeline.
+
+    `inputs` name the stages whose outputs it works from, `after` all that it waits
+    for. One that fans out does so over `field` of the artifact of its `parent`, or,
+    without a field, once per instance of that; `on_failure` is what an instance's
+    parent does when it fails.
+    """
 
     name: str
     task: str
@@ -93,6 +99,10 @@ class Stage(NamedTuple):
     inputs: tuple[str, ...]
     folder: str
     digest: str
+    after: tuple[str, ...] = ()
+    parent: str = ""
+    field: str = ""
+    on_failure: ChildFailure = ChildFailure()
 
 
 class Pipeline(NamedTuple):
@@ -108,7 +118,7 @@ class Pipeline(NamedTuple):
 
     def upstream(self, name: str) -> frozenset[str]:
         """Return the names of all stages that `name` rests on, however far."""
-        by_name = {stage.name: stage.inputs for stage in self.stages}
+        by_name = {stage.name: (*stage.inputs, *stage.after) for stage in self.stages}
         found: set[str] = set()
         todo = list(by_name[name])
         while todo:

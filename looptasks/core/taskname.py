@@ -1,8 +1,12 @@
-"""A task name: `loop:NAME`, `pipeline:NAME`, `stage:NAME`, each iteration below it."""
+"""A task name: `loop:NAME`, `pipeline:NAME`, `stage:NAME`, each iteration below it.
+
+The instances of a stage have names below it, too: `stage:spec:api`.
+"""
 
 from typing import NamedTuple
 
 KINDS = ("loop", "pipeline", "stage", "bead", "wave")
+SPOKEN = "stage:"
 _DIGITS = 4
 
 
@@ -24,14 +28,18 @@ def parsed(text: str) -> TaskName | None:
 
     >>> parsed("stage:plan:0003")
     TaskName(kind='stage', name='plan', iteration=3)
+    >>> parsed("stage:spec:api")
+    TaskName(kind='stage', name='spec:api', iteration=0)
     """
     kind, _, rest = text.partition(":")
-    name, colon, number = rest.partition(":")
-    if kind not in KINDS or not name:
+    name, colon, number = rest.rpartition(":")
+    if not colon or not (len(number) >= _DIGITS and number.isdecimal()):
+        name, number = rest, "0"
+    if kind not in KINDS or not all(name.split(":")):
         return None
-    if colon and not (len(number) >= _DIGITS and number.isdecimal()):
+    if ":" in name and kind != "stage":
         return None
-    return TaskName(kind, name, int(number or 0))
+    return TaskName(kind, name, int(number))
 
 
 def padded(number: int) -> str:

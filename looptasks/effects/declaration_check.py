@@ -8,6 +8,7 @@ from looptasks.core.combination import LIMITS, combination_findings
 from looptasks.core.finding import Finding, Place, errors, finding
 from looptasks.core.lint import (
     is_inside,
+    lone_fan,
     lone_findings,
     name_finding,
     prompt_findings,
@@ -141,7 +142,10 @@ def loop_draft(desk: Desk, found: Available) -> Draft:
     """Check a loop as a pipeline of one stage."""
     loop = read_loop(desk, found)
     where = os.path.join(loop.folder, _prompt_file(loop.settings))
-    alone = tuple(lone_findings(loop.prompt, where))
+    alone = (
+        *lone_findings(loop.prompt, where),
+        *lone_fan(loop.settings, loop.place.file),
+    )
     if errors(loop.findings) and not loop.settings:
         return Draft(None, loop.findings)
     effective = layered({"name": found.name, **loop.settings}, desk.given)

@@ -5,9 +5,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from looptasks.core.finding import Finding, Place, errors, finding
-from looptasks.core.layout import Group, Placed, groups, in_order, wiring, with_fans
+from looptasks.core.layout import (
+    Group,
+    Placed,
+    contents,
+    fanned,
+    groups,
+    in_order,
+    split,
+    wiring,
+    with_fans,
+)
 from looptasks.core.lint import is_inside, prompt_findings, value_findings
 from looptasks.core.lint_pipeline import (
+    artifact_findings,
     fan_findings,
     file_findings,
     has_same_names,
@@ -132,6 +143,8 @@ def _wired_draft(
     layout = with_fans(layout, fans)
     beads = [cast.stage for cast in casts if fans.get(cast.stage.name) == "beads"]
     findings += tuple(fan_findings(beads))
+    artifacts = {c.stage.name: str(c.settings.get("artifact", "")) for c in casts}
+    findings += tuple(artifact_findings(layout, artifacts))
     prompts = {cast.stage.name: cast.prompt for cast in casts}
     wired = wiring(layout, prompts)
     if layout and not has_same_names(layout):
@@ -139,12 +152,23 @@ def _wired_draft(
     if errors(findings):
         return Draft(None, findings)
     by_name = {cast.stage.name: cast for cast in casts}
-    stages = [_record(by_name[name], wired[name]) for name in in_order(wired)]
+    placed = {s.name: s for group in layout for s in group.members}
+    stages = [
+        _record(by_name[name], placed[name], wired[name]) for name in in_order(wired)
+    ]
     return Draft(entry_record(desk, found, declared, stages), findings)
 
 
-def _record(cast: Cast, inputs: tuple[str, ...]) -> dict[str, Any]:
+def _record(cast: Cast, stage: Placed, wired: tuple[str, ...]) -> dict[str, Any]:
     name = cast.stage.name
     record = stage_record(name, f"stage:{name}", cast.settings, cast.prompt)
     folder = os.path.normpath(cast.loop.folder) if cast.loop else ""
-    return record | {"folder": folder, "inputs": list(inputs)}
+    parent, field = split(str(stage.declared["each"])) if fanned(stage) else ("", "")
+    inputs = contents(stage, wired, cast.prompt)
+    return record | {
+        "folder": folder,
+        "inputs": list(inputs),
+        "after": list(wired),
+        "parent": parent,
+        "field": field,
+    }

@@ -7,13 +7,14 @@ from looptasks.core.prompt import variables
 from looptasks.effects.session_folder import SessionFolder
 
 _SHOWN = 200_000
-_ELSEWHERE = ("ARTIFACT", "BEAD", "BEAD_ID", "BD")
+_ELSEWHERE = ("BEAD", "BEAD_ID", "BD")
 
 
 def file_variables(
     session: SessionFolder, inputs: Iterable[str], prompt: str
 ) -> dict[str, str]:
     """Return those variables of a prompt whose values are contents of files."""
+    inputs = tuple(inputs)
     values = dict.fromkeys(_ELSEWHERE, "")
     for name in variables(prompt):
         if name == "LEARNINGS":
@@ -21,8 +22,15 @@ def file_variables(
         elif name == "INPUTS":
             values[name] = _texts(session, inputs)
         elif name.startswith("INPUTS."):
-            values[name] = _texts(session, [name.removeprefix("INPUTS.")])
+            values[name] = _texts(session, _part(name, inputs))
     return values
+
+
+def _part(variable: str, inputs: Iterable[str]) -> list[str]:
+    """Return the stage that a variable names, or its instances among the inputs."""
+    stage = variable.removeprefix("INPUTS.")
+    below = [name for name in inputs if name.startswith(f"{stage}/")]
+    return below or [stage]
 
 
 def _texts(session: SessionFolder, stages: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from looptasks.core.digest import SUPPOSED
 from looptasks.core.iteration import Iteration, history_entry, state_of
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.taskname import padded
@@ -34,6 +35,7 @@ class SessionFolder:
         self.root = root
         self.session = session
         self.path = os.path.join(root, HOME, session)
+        self.supposed = ""
         if os.path.islink(os.path.join(root, HOME)) or os.path.islink(self.path):
             raise UsageError(
                 "a link stands where the session's folder should be",
@@ -93,8 +95,9 @@ class SessionFolder:
     def outputs(self, stage: str) -> dict[str, str]:
         """Return path and digest of each file that a stage hands on."""
         return {
-            os.path.relpath(path, self.root): digest_of(path)
+            name: SUPPOSED if name == self.supposed else digest_of(path)
             for path in self.output_files(stage)
+            if (name := os.path.relpath(path, self.root))
         }
 
     def output_files(self, stage: str) -> Iterator[str]:

@@ -65,6 +65,9 @@ def _stage(record: Mapping[str, Any]) -> Stage:
         inputs=tuple(record["inputs"]),
         folder=record["folder"],
         digest=record["digest"],
+        after=tuple(record.get("after", ())),
+        parent=record.get("parent", ""),
+        field=record.get("field", ""),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from looptasks import __version__
-from looptasks.core.pipeline import Pipeline
+from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.record import SessionRecord
 from looptasks.core.request import Request, remembered
 from looptasks.core.session import checked_name, find, new_name
@@ -20,13 +20,17 @@ _ENTRIES = ("loop", "pipeline")
 
 
 class Engagement:
-    """A session, what is asked of it, and the pipelines that it runs."""
+    """A session, what is asked of it, and the pipelines that it runs.
+
+    `shown` are the digests of what a person has been asked about right here.
+    """
 
     def __init__(self, place: Workplace, request: Request) -> None:
         self.place = place
         self.request = request
         self.pipelines: dict[str, Pipeline] = {}
         self.requests: dict[str, Request] = {}
+        self.shown: set[str] = set()
 
     def take_on(self, entry: str) -> None:
         """Load an entry's declarations, with what was asked of it before."""
@@ -70,7 +74,7 @@ class Engagement:
         if name.kind in _ENTRIES and not name.iteration:
             return name.whole
         for entry, pipeline in self.pipelines.items():
-            if any(stage.task == name.whole for stage in pipeline.stages):
+            if any(_belongs(name, stage) for stage in pipeline.stages):
                 return entry
         if name.kind == "loop":
             return name.whole
@@ -86,7 +90,7 @@ class Engagement:
     def _fanning(self) -> str:
         """Return the entry whose stage works through beads."""
         for entry, pipeline in self.pipelines.items():
-            if any(stage.loop.each for stage in pipeline.stages):
+            if any(stage.loop.each == "beads" for stage in pipeline.stages):
                 return entry
         raise UsageError(
             f"session `{self.place.session}` has no stage with `each: beads`",
@@ -107,6 +111,12 @@ class Engagement:
             "stages": [stage.name for stage in pipeline.stages],
             "version": __version__,
         }
+
+
+def _belongs(name: TaskName, stage: Stage) -> bool:
+    """Tell whether a task is a stage's own, or one of its instances'."""
+    below = bool(stage.parent) and name.whole.startswith(f"{stage.task}:")
+    return below or name.whole == stage.task
 
 
 def _asked_before(record: SessionRecord, entry: str) -> dict[str, Any]:

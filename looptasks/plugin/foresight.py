@@ -1,6 +1,6 @@
 """Foresight: what a run would do, by the code that would do it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from looptasks.core.fan import due, folder_of, startable, waves
@@ -14,6 +14,8 @@ from looptasks.plugin.engagement import Engagement
 def foreseen(engaged: Engagement, entry: str) -> list[Outlook]:
     """Return what a run of an entry would do, beads below the stage they belong to."""
     courses = engaged.courses(entry)
+    if any(course.stage.parent for course in courses):
+        return list(_grown(engaged, entry, courses))
     views = outlooks([(c.stage, c.record, _step(c)) for c in courses])
     return [
         outlook
@@ -22,8 +24,35 @@ def foreseen(engaged: Engagement, entry: str) -> list[Outlook]:
     ]
 
 
+def _grown(
+    engaged: Engagement, entry: str, courses: Sequence[Course]
+) -> Iterator[Outlook]:
+    """Yield the outlook of stages and their instances, each below its stage."""
+    from looptasks.plugin.grove import Grove  # noqa: PLC0415 - seldom
+    from looptasks.plugin.grove_foresight import grove_rows, leaving  # noqa: PLC0415
+
+    how = engaged.pipelines[entry], engaged.requests[entry]
+    grove = Grove(engaged.place, *how)
+    rows = [
+        row
+        for course in courses
+        for row in (
+            grove_rows(grove, course)
+            if course.stage.parent
+            else [(course.stage, course.record, _step(course))]
+        )
+    ]
+    views = outlooks(rows)
+    for course in courses:
+        name = course.stage.name
+        yield from (view for view in views if view.stage == name)
+        yield from _beads(course)
+        yield from (view for view in views if view.stage.startswith(f"{name}/"))
+    yield from leaving(grove)
+
+
 def _step(course: Course) -> Step:
-    return fan_step(course) if course.stage.loop.each else course.step()
+    return fan_step(course) if course.stage.loop.each == "beads" else course.step()
 
 
 def fan_step(course: Course) -> Iterate | Stop:
@@ -42,7 +71,7 @@ def fan_step(course: Course) -> Iterate | Stop:
 
 def _beads(course: Course) -> Iterator[Outlook]:
     """Yield the outlook of each bead that is due, or rests on one that is."""
-    if not course.stage.loop.each:
+    if course.stage.loop.each != "beads":
         return
     from looptasks.plugin.bead_course import BeadCourse  # noqa: PLC0415 - seldom
 

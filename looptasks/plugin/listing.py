@@ -11,11 +11,12 @@ from looptasks.effects.session_folder import session_names
 from looptasks.effects.yaml_declarations import available, describe
 from looptasks.plugin.engagement import engagement
 from looptasks.plugin.foresight import foreseen, outlook_fields
+from looptasks.plugin.gates import waiting_gates
 from looptasks.plugin.standing import bead_standings
 from looptasks.plugin.state import session_state
 
-_MARKS = {"run": "R", "maybe": "?", "rest": "U", "blocked": "B"}
-_WORDS = {"run": "next", "maybe": "perhaps", "blocked": "held"}
+_MARKS = {"run": "R", "maybe": "?", "rest": "U", "blocked": "B", "archive": "A"}
+_WORDS = {"run": "next", "maybe": "perhaps", "blocked": "held", "archive": "leaves"}
 
 
 class Listing:
@@ -32,7 +33,7 @@ class Listing:
             for entry, view in self._views():
                 self._line(entry)
                 for outlook in view:
-                    if not bead_of(outlook.stage):
+                    if "/" not in outlook.stage or _is_open_instance(outlook):
                         self._stage(outlook, status=status)
             self._waves()
         else:
@@ -107,6 +108,9 @@ class Listing:
             return {
                 "session": session,
                 "entries": entries,
+                "gates": [
+                    gate.fields(session) for gate in waiting_gates(self._engaged)
+                ],
                 "beads": [_standing_fields(standing) for standing in beads],
             }
         root = self._loader.root
@@ -115,6 +119,11 @@ class Listing:
             for found in available(root)
         ]
         return {"can_run": can, "unfinished": self._unfinished()}
+
+
+def _is_open_instance(view: Outlook) -> bool:
+    """Tell whether an instance is worth a line: finished ones are only counted."""
+    return not bead_of(view.stage) and view.fate != "rest"
 
 
 def _standing_fields(standing: Standing) -> dict[str, Any]:

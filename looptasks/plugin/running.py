@@ -6,6 +6,7 @@ from typing import Any
 
 from doit.task import Task
 
+from looptasks.core.request import Request
 from looptasks.core.suggestion import did_you_mean
 from looptasks.core.taskname import TaskName, parsed
 from looptasks.errors import UsageError
@@ -30,14 +31,19 @@ def tasks_to_run(
     if not wanted:
         return []
     request = loader.request()
-    session = session_for(loader.root, request, wanted)
-    run = os.urandom(6).hex()
-    engaged = engagement(loader.root, request, session, run)
+    engaged = loader.engagement or _engaged(loader, request, wanted)
     _take_on(engaged, wanted)
-    _refuse_or_force(engaged)
+    if not engaged.place.owned:
+        _refuse_or_force(engaged)
+    engaged.place.begin_round()
     loader.engagement = engaged
     how = {"forced": loader.always, "workers": loader.workers}
     return list(_tasks(engaged, wanted, plain, **how))
+
+
+def _engaged(loader: Any, request: Request, wanted: Sequence[TaskName]) -> Engagement:
+    session = session_for(loader.root, request, wanted)
+    return engagement(loader.root, request, session, os.urandom(6).hex())
 
 
 def _take_on(engaged: Engagement, wanted: Sequence[TaskName]) -> None:
@@ -83,8 +89,11 @@ def _tasks(
         doc = engaged.pipelines[entry].description
         tasks = list(entry_tasks(entry, courses, doc, makers))
         tasks += _fans(courses, wanted, workers)
+        tasks += _grown(engaged, entry, courses, (wanted, workers))
+        tasks += _landing(engaged, entry, tasks)
         goals = [n for n in wanted if n.iteration and n.kind not in ("bead", "wave")]
         goals = [n for n in goals if engaged.entry_of(n) == entry]
+        goals = [n for n in goals if any(c.stage.task == n.whole for c in courses)]
         yield from _goals(goals, courses, whole)
         kept = {g.whole for g in goals} - whole
         yield from (task for task in tasks if task.name not in kept)
@@ -96,7 +105,7 @@ def _fans(
 ) -> Iterator[Task]:
     """Yield the stages that fan out, and the beads and waves asked for by name."""
     for course in courses:
-        if not course.stage.loop.each:
+        if course.stage.loop.each != "beads":
             continue
         from looptasks.plugin.fan_goals import goal_tasks  # noqa: PLC0415
         from looptasks.plugin.fan_graph import Fan, fan_tasks  # noqa: PLC0415 - seldom
@@ -105,6 +114,41 @@ def _fans(
         fan = Fan(course, course.after, workers)
         yield from fan_tasks(fan, course.stage.loop.description)
         yield from goal_tasks(fan, wanted)
+
+
+def _grown(
+    engaged: Engagement,
+    entry: str,
+    courses: Sequence[Course],
+    asked: tuple[Sequence[TaskName], int],
+) -> Iterator[Task]:
+    """Yield the stages that have instances, and the instances asked for by name."""
+    if not any(course.stage.parent for course in courses):
+        return
+    from looptasks.plugin.grove import Grove  # noqa: PLC0415 - seldom
+    from looptasks.plugin.grove_goals import instance_goals  # noqa: PLC0415
+    from looptasks.plugin.grove_graph import Growth, grove_tasks  # noqa: PLC0415
+
+    wanted, workers = asked
+    how = engaged.pipelines[entry], engaged.requests[entry]
+    grove = Grove(engaged.place, *how, forced=courses[0].forced)
+    growth = Growth(grove, courses, workers=workers)
+    mine = [name for name in wanted if engaged.entry_of(name) == entry]
+    yield from instance_goals(growth, mine)
+    yield from grove_tasks(growth)
+
+
+def _landing(engaged: Engagement, entry: str, tasks: Sequence[Task]) -> Iterator[Task]:
+    """Yield the last task of an entry that may have a result to bring home."""
+    pipeline = engaged.pipelines[entry]
+    if not any(stage.parent for stage in pipeline.stages):
+        return
+    from looptasks.plugin.landing import landing_task  # noqa: PLC0415 - seldom
+
+    whole = next(task for task in tasks if task.name == entry)
+    last = landing_task(engaged.place, pipeline, whole.task_dep)
+    whole.task_dep.append(last.name)
+    yield last
 
 
 def _share_targets(

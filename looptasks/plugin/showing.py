@@ -38,7 +38,7 @@ def shown_entry(engaged: Engagement, entry: str, *, whole: bool) -> Iterator[Tas
     """Yield an entry's stages, with all their iterations if `whole`."""
     stages: dict[str, Task] = {}
     for course in engaged.courses(entry):
-        for task in _shown(course, entry, whole=whole):
+        for task in _shown(engaged, course, entry, whole=whole):
             stages[course.stage.task] = task
             yield task
     if entry not in stages:
@@ -48,8 +48,17 @@ def shown_entry(engaged: Engagement, entry: str, *, whole: bool) -> Iterator[Tas
         yield Task(entry, None, task_dep=names, has_subtask=True, doc=doc, meta=meta)
 
 
-def _shown(course: Course, entry: str, *, whole: bool) -> Iterator[Task]:
-    if not course.stage.loop.each:
+def _shown(
+    engaged: Engagement, course: Course, entry: str, *, whole: bool
+) -> Iterator[Task]:
+    if course.stage.parent:
+        from looptasks.plugin.grove import Grove  # noqa: PLC0415 - seldom
+        from looptasks.plugin.showing_grove import shown_grove  # noqa: PLC0415
+
+        how = engaged.pipelines[entry], engaged.requests[entry]
+        grove = Grove(engaged.place, *how)
+        return shown_grove(grove, course, entry, whole=whole)
+    if course.stage.loop.each != "beads":
         return shown_stage(course, entry, whole=whole)
     from looptasks.plugin.showing_beads import shown_fan  # noqa: PLC0415 - seldom
 

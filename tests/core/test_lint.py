@@ -163,6 +163,11 @@ CASES = (
     stages("P017", "keep one", "- {loop: tidy, runs: 2, max_iterations: 3}"),
     stages("P018", "`plan`, which is no stage", "- {loop: tidy, each: plan.tasks}"),
     stages(
+        "P021",
+        "`a` has none",
+        "- {name: a, loop: tidy}\n- {name: b, loop: tidy, each: a.tasks}",
+    ),
+    stages(
         "P020",
         "`b` has `each: beads`, and so has `a`",
         "- {name: a, prompt: x, each: beads}\n- {name: b, prompt: x, each: beads}",

@@ -20,11 +20,21 @@ class AskingCommand(LoopCommand):
 
     def execute(self, params: Mapping[str, Any], args: list[str]) -> int:
         """Answer, with options wherever they stand: doit stops at the first word."""
-        late = [word for word in args if word.startswith("-")]
+        late, words = self._sorted(args)
         if late:
             found, _ = self.cmdparser.parse(late)
             params = {**params, **{name: on for name, on in found.items() if on}}
-        return super().execute(params, [word for word in args if word not in late])
+        return super().execute(params, words)
+
+    def _sorted(self, args: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Take options, with the words that are their values, from other words."""
+        takes = {f"--{o.long}" for o in self.cmdparser.options if o.type is not bool}
+        late: list[str] = []
+        words: list[str] = []
+        for word in args:
+            value = bool(late) and late[-1] in takes
+            (late if value or word.startswith("-") else words).append(word)
+        return late, words
 
     def refuse_words(self, words: Sequence[str], after: int = 0) -> None:
         """Raise when there are more words than the command can mean."""

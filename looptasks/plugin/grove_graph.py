@@ -1,0 +1,197 @@
+"""The grove in the graph: a task per instance, made as artifacts come to be."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from doit.task import Task
+
+from looptasks.core.instance import Node
+from looptasks.core.step import Stop
+from looptasks.core.taskname import iteration_task
+from looptasks.plugin.course import Course
+from looptasks.plugin.graph import IO, own, resting, unroll
+from looptasks.plugin.grove import Grove
+from looptasks.plugin.grove_actions import close_grove
+from looptasks.plugin.instance_course import InstanceCourse
+from looptasks.plugin.invalidation import outdated
+from looptasks.plugin.late import late
+from looptasks.plugin.priorities import Priorities
+from looptasks.plugin.workplace import Workplace
+
+
+class Growth:
+    """The instances of one entry in one run. It lives where doit dispatches."""
+
+    def __init__(
+        self, grove: Grove, courses: Sequence[Course], *, workers: int
+    ) -> None:
+        self.grove = grove
+        self.tree = grove.tree
+        self.known: set[str] = set()
+        self.stages: Mapping[str, Course] = {c.stage.name: c for c in courses}
+        self._workers = workers
+        self._isolated: dict[str, bool] = {}
+        self._started = False
+        self._quiet: bool | None = None
+        self._queue = Priorities(grove.place.clock.monotonic)
+
+    def ensure(self, node: Node) -> Iterator[Task]:
+        """Yield the tasks of a node and of all that it waits for, once."""
+        task = self.grove.task(node)
+        if task in self.known or not self.tree.stages[node.stage].parent:
+            return
+        self.known.add(task)
+        before = self.grove.before(node)
+        for other in before:
+            yield from self.ensure(other)
+        grows = self.tree.is_instance(node)
+        after = [self.grove.task(other) for other in before]
+        if grows:
+            after += self._made(node.stage)
+        doc = self.tree.stages[node.stage].loop.description
+        if grows:
+            turn = self.course(node).turn()
+            turn.pop("kind", None)  # to look at it takes no slot
+            yield late(task, grow, self, node, after=after, doc=doc, meta=turn)
+        else:
+            yield late(task, gather, self, node, after=after, doc=doc)
+
+    def _made(self, stage: str) -> list[str]:
+        """Return the ordinary tasks that make files which the stage reads."""
+        ours = {s.task for s in self.tree.stages.values()}
+        return [name for name in self.stages[stage].after if name not in ours]
+
+    def course(self, node: Node) -> InstanceCourse:
+        """Return the course of an instance."""
+        isolated = self._isolates(node.stage)
+        return InstanceCourse(self.grove, node, isolated=isolated, queue=self._queue)
+
+    def _isolates(self, stage: str) -> bool:
+        """Tell whether instances of a stage work in worktrees of their own.
+
+        Who makes an artifact makes it in the session's folder.
+        """
+        if stage not in self._isolated:
+            loop, place = self.tree.stages[stage].loop, self.grove.place
+            declared = loop.isolation or ("shared" if loop.artifact else None)
+            if declared is None and self._workers < 2:  # noqa: PLR2004 - as for beads
+                declared = "shared"
+            self._isolated[stage] = declared != "shared" and _isolates(
+                place, declared, self._workers
+            )
+        return self._isolated[stage]
+
+    def start(self, node: Node) -> None:
+        """Bring home what a dead run left in worktrees, once, before one is used."""
+        if self._started or not self._isolates(node.stage):
+            return
+        if self.grove.place.owned:
+            self._started = True
+            from looptasks.plugin.worksite import clean_up  # noqa: PLC0415 - seldom
+
+            clean_up(self.grove.place, instances=True)
+
+    def is_quiet(self) -> bool:
+        """Tell whether no instance has anything to do; found out once."""
+        if self._quiet is None:
+            self._quiet = not self.grove.forced and all(
+                self._is_settled(course) for course in self._settling()
+            )
+        return self._quiet
+
+    def _settling(self) -> Iterator[Course]:
+        for stage in self.tree.fans():
+            if self.tree.levels[stage.name]:
+                yield self.stages[stage.name]
+        for node in self.grove.all_instances():
+            yield self.course(node)
+
+    def _is_settled(self, course: Course) -> bool:
+        if course.record.status != "complete":
+            return False
+        if not isinstance(course, InstanceCourse):
+            return not outdated(self.grove, Node(course.stage.name))
+        step = course.step()
+        return isinstance(step, Stop) and step.status == "complete"
+
+    def clear_away(self, node: Node) -> None:
+        """Have what no longer holds below a node invalidated, before it goes on."""
+        found = outdated(self.grove, node)
+        if not found:
+            return
+        course = self.stages[node.stage]
+        if not course.place.owned:
+            own(course)
+        from looptasks.plugin.invalidation import invalidate  # noqa: PLC0415 - seldom
+
+        invalidate(self.grove, found)
+
+
+def grove_tasks(growth: Growth) -> Iterator[Task]:
+    """Yield the placeholders of all stages that have instances."""
+    for stage in growth.tree.fans():
+        yield from growth.ensure(Node(stage.name))
+
+
+def gather(
+    growth: Growth, node: Node, seen: frozenset[str] | None = None
+) -> Iterator[Task]:
+    """Wait for all instances below a node, look again, until nothing is new."""
+    task = growth.grove.task(node)
+    if why := growth.grove.unready(node):
+        yield resting(growth.grove.place, node.name, task, why)
+        return
+    if seen is None and growth.is_quiet():
+        yield from _closing(growth, node)
+        return
+    growth.clear_away(node)
+    children = [Node(node.stage, (*node.path, n)) for n in growth.grove.below(node)]
+    for child in children:
+        yield from growth.ensure(child)
+    names = frozenset(child.task for child in children)
+    if names == seen:
+        yield from _closing(growth, node)
+        return
+    after = [child.task for child in children]
+    yield late(task, gather, growth, node, names, after=after)
+
+
+def _closing(growth: Growth, node: Node) -> Iterator[Task]:
+    if node.path:
+        yield Task(node.task, None)
+        return
+    course = growth.stages[node.stage]
+    stage, record = course.stage, course.record
+    names = [one.name for one in growth.grove.instances(node)]
+    settled = growth.is_quiet() and record.status == "complete"
+    yield Task(
+        stage.task,
+        [(close_grove, [course.place, stage, names])],
+        uptodate=[settled],
+        targets=[course.path("state.json")],
+        doc=f"{stage.loop.description or stage.name} ({record.reason})",
+        io=IO,
+        meta={"looptasks": (stage.name, 0)},
+    )
+
+
+def grow(growth: Growth, node: Node, goal: int = 0) -> Iterator[Task]:
+    """Run an instance's loop, if all that it waits for has come about.
+
+    With a `goal`, the task is that iteration, and the rest of the loop waits.
+    """
+    grove = growth.grove
+    task = iteration_task(grove.task(node), goal) if goal else grove.task(node)
+    why = grove.unready(node)
+    if not why and grove.entry(node) is None:
+        why = "its entry is gone"
+    if why:
+        yield resting(grove.place, node.name, task, why)
+    else:
+        growth.start(node)
+        yield from unroll(growth.course(node), goal)
+
+
+def _isolates(place: Workplace, declared: str | None, workers: int) -> bool:
+    from looptasks.plugin.worksite import isolates  # noqa: PLC0415 - git is seldom
+
+    return isolates(place.root, place.session, declared, workers)

@@ -1,0 +1,124 @@
+"""Invalidation: which work means nothing any more, and why.
+
+An instance whose entry changed is done again when its turn comes, from content alone.
+What is said here is said as soon as the artifact has changed, of all that descends from
+the entry: nothing stale is called complete in the meantime.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from looptasks.core.instance import Node
+from looptasks.core.pipeline import Pipeline
+from looptasks.core.request import Request
+from looptasks.effects.session_folder import stage_state
+from looptasks.plugin.grove import Grove
+from looptasks.plugin.voice import say
+from looptasks.plugin.workplace import Workplace
+
+
+class Outdated(NamedTuple):
+    """An instance whose work no longer holds; `gone` is whether its entry is."""
+
+    node: Node
+    reason: str
+    gone: bool = False
+
+
+def outdated(grove: Grove, group: Node) -> list[Outdated]:
+    """Return the instances below a node that are still said to hold, but do not."""
+    within = [node for node in grove.recorded() if _is_within(grove, node, group)]
+    found = [o for node in within if (o := _judged(grove, node)) is not None]
+    changed = {o.node: o for o in found if not o.gone}
+    known = {o.node for o in found}
+    for node in within:
+        above = (o for other, o in changed.items() if grove.tree.is_below(node, other))
+        if node not in known and (first := next(above, None)) is not None:
+            found.append(Outdated(node, first.reason))
+    return [o for o in found if _is_said_to_hold(grove, o)]
+
+
+def _is_within(grove: Grove, node: Node, group: Node) -> bool:
+    count, levels = len(group.path), grove.tree.levels
+    same = levels[node.stage][:count] == levels[group.stage][:count]
+    return same and node.path[:count] == group.path
+
+
+def _judged(grove: Grove, node: Node) -> Outdated | None:
+    for index, level in enumerate(grove.tree.levels[node.stage]):
+        source = Node(level.stage, node.path[:index])
+        if grove.artifact(source) is None:
+            return None  # it is being made: nobody can tell
+        name = node.path[index]
+        if name not in grove.listed(source, level.field):
+            reason = f"entry `{name}` of {grove.task(source)} is gone"
+            return Outdated(node, reason, gone=True)
+    entry = grove.entry(node)
+    before = grove.place.record().stage(node.name).inputs.get("entry", "")
+    if entry is None or not before or entry.digest == before:
+        return None
+    source = grove.tree.parent(node)
+    return Outdated(node, f"entry `{entry.name}` of {grove.task(source)} changed")
+
+
+def _is_said_to_hold(grove: Grove, found: Outdated) -> bool:
+    stage = grove.place.record().stage(found.node.name)
+    if found.gone:
+        return bool(stage.iterations or stage.failures) or stage.status == "complete"
+    return stage.status not in ("pending", "invalidated")
+
+
+def invalidate(grove: Grove, found: Iterable[Outdated]) -> None:
+    """Say that work no longer holds; what nobody asks for any more is archived."""
+    reasons: dict[str, list[str]] = {}
+    for node, reason, gone in found:
+        if gone:
+            _retire(grove, node, reason)
+        else:
+            reasons.setdefault(reason, []).append(node.name)
+    for reason, names in reasons.items():
+        grove.place.event("invalidate", stages=names, reason=reason)
+        for name in names:
+            _write_state(grove, name)
+
+
+def _retire(grove: Grove, node: Node, reason: str) -> None:
+    place = grove.place
+    keep_branch(place, node.name)
+    where = place.folder.archive_stage(node.name, place.now())
+    place.event("restart", stage=node.name, keep=0, reason=reason, archive=where)
+
+
+def keep_branch(place: Workplace, name: str) -> None:
+    """Keep what an instance has in git under another name, and say which."""
+    if not os.path.isdir(place.folder.file("worktrees")):
+        return
+    from looptasks.plugin.result_branch import set_aside  # noqa: PLC0415 - git is seldom
+
+    if branch := set_aside(place, name):
+        say(f"the work of {name} so far is on branch `{branch}`")
+
+
+def _write_state(grove: Grove, name: str) -> None:
+    place = grove.place
+    loop = grove.tree.stages[name.partition("/")[0]].loop.name
+    state = stage_state(place.session, loop, place.record().stage(name), whole=True)
+    place.folder.write_state(state)
+
+
+def invalidate_below(place: Workplace, pipeline: Pipeline, name: str) -> None:
+    """Look through what descends from a stage or an instance that was handed on."""
+    if not any(stage.parent for stage in pipeline.stages):
+        return
+    grove = Grove(place, pipeline, Request())
+    for group in _groups(grove, name):
+        invalidate(grove, outdated(grove, group))
+
+
+def _groups(grove: Grove, name: str) -> Iterator[Node]:
+    """Yield a group per fan-out that begins at a stage or an instance."""
+    stage, *path = name.split("/")
+    below = {s.field: s for s in grove.tree.fans() if s.parent == stage}
+    for child in below.values():
+        yield Node(child.name, tuple(path))
