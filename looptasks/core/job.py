@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from looptasks.core.agent import Agent, Answer
+from looptasks.core.artifact import Inspection
 from looptasks.core.completion import Rule, Workload
+from looptasks.core.gate import Answer as Word
 from looptasks.core.iteration import Iteration
 from looptasks.core.pipeline import Stage
 from looptasks.core.process import Processes
+from looptasks.core.selector import Subject
 
 
 class Site(NamedTuple):
@@ -20,7 +23,11 @@ class Site(NamedTuple):
 
 
 class Job(NamedTuple):
-    """An iteration to be run, and all that it rests on."""
+    """An iteration to be run, and all that it rests on.
+
+    One that is `alone` was asked for by name: nothing of its stage comes after it.
+    `role` is empty for the agent who does the work; `pass_name` is the pass at work.
+    """
 
     session: str
     stage: Stage
@@ -37,8 +44,14 @@ class Job(NamedTuple):
     variables: Mapping[str, str] = {}
     since: int = 0
     bead: str = ""
+    words: Sequence[Word] = ()
+    heard: int = 0
     dollars_left: float | None = None
     site: Site | None = None
+    subject: Subject = Subject("")
+    alone: bool = False
+    role: str = ""
+    pass_name: str = ""
 
 
 class Finished(NamedTuple):
@@ -81,6 +94,13 @@ class Folder(Protocol):
     def write_prompt(self, text: str) -> str:
         """Keep the prompt, and return its path."""
 
+    def hear(self, words: Sequence[Word], heard: int) -> None:
+        """Put what people said into `progress.md`, once; `heard` counts their words."""
+
+    @property
+    def heard(self) -> int:
+        """Up to which word of people the newest attempt was told, 0 if none is new."""
+
     def previous_log(self) -> str:
         """Return the end of what the check of the iteration before printed."""
 
@@ -92,6 +112,19 @@ class Folder(Protocol):
 
     def chunks(self, text: str) -> Iterable[str]:
         """Return a text file's content in pieces of whole lines."""
+
+    @property
+    def artifact(self) -> str:
+        """The path that the artifact belongs at."""
+
+    def artifact_of(self, number: int) -> str:
+        """Return where an iteration's artifact is; empty for none."""
+
+    def judges(self) -> "Folder":
+        """Return the folder as the judge's calls see it: their attempts are apart."""
+
+    def new_log(self) -> None:
+        """Begin the check's log anew."""
 
     def log(self) -> str:
         """Return the path of the check's log."""
@@ -142,7 +175,11 @@ class Clock(Protocol):
 
 
 class Tools(NamedTuple):
-    """The effects that an iteration needs."""
+    """The effects that an iteration needs.
+
+    `inspect` checks the artifact of an answer, whose path it gets; `judge` is the
+    agent that judges. Both are None where a loop has no such thing.
+    """
 
     agent: Agent
     folder: Folder
@@ -153,3 +190,5 @@ class Tools(NamedTuple):
     rule: Rule
     workload: Callable[[], Workload | None] = lambda: None
     integrate: Callable[[], str] | None = None
+    inspect: Callable[[str], Inspection] | None = None
+    judge: Agent | None = None

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from looptasks.core.digest import MISSING
-from looptasks.core.gate import answer_from
+from looptasks.core.gate import ON_COMMAND_LINE, answer_from
 from looptasks.core.iteration import iteration_from
+from looptasks.core.signal import Signals
 from looptasks.core.spending import Spending, together
 from looptasks.core.stage_record import StageRecord
 
@@ -27,7 +28,7 @@ class SessionRecord:
     def __init__(self) -> None:
         self.stages: dict[str, StageRecord] = {}
         self.entries: list[Event] = []
-        self.signal: Event | None = None
+        self.signals = Signals()
         self.run: Event | None = None
         self.end: Event | None = None
         self.stops: list[Event] = []
@@ -35,18 +36,10 @@ class SessionRecord:
         self.runs = 0
         self.events = 0
         self.began = ""
+        self.landing: Event | None = None
         self.run_at = 0
         self.news_at = 0
-
-    @property
-    def asked(self) -> str:
-        """What people asked of the session and has not been taken back, in words."""
-        return f"{self.signal['signal']} was asked for" if self.signal else ""
-
-    @property
-    def paused(self) -> bool:
-        """Whether it must be resumed before it can go on."""
-        return self.signal is not None and self.signal["signal"] == "pause"
+        self.cut_short = False
 
     def stage(self, name: str) -> StageRecord:
         """Return the record of a stage, a blank one for a stage not yet begun."""
@@ -94,8 +87,8 @@ def _run(record: SessionRecord, event: Event) -> None:
     record.run, record.end, record.stops = event, None, []
     record.runs += 1
     record.run_at = record.events
-    if record.signal and record.signal["signal"] == "stop":
-        record.signal = None
+    record.cut_short = False
+    record.signals = record.signals.without_stops()
 
 
 def _end(record: SessionRecord, event: Event) -> None:
@@ -103,7 +96,23 @@ def _end(record: SessionRecord, event: Event) -> None:
 
 
 def _signal(record: SessionRecord, event: Event) -> None:
-    record.signal = None if event["signal"] == "resume" else event
+    before = record.signals
+    record.signals = before.given(event, record.events)
+    for name in before.released_by(record.signals):
+        stage = record.stage(name)
+        if stage.status == "paused" and stage.stopped <= record.run_at:
+            stage.status, stage.reason = "running", ""
+    if event["signal"] == "resume" and record.cut_short:
+        # doit does nothing twice: an iteration that was given up needs a new round.
+        record.cut_short, record.news_at = False, record.events
+
+
+def _ack(record: SessionRecord, event: Event) -> None:
+    record.signals = record.signals.acknowledged(event)
+    record.cut_short = record.cut_short or bool(event["iteration"])
+    stage = record.stage(event["stage"])
+    stage.status, stage.reason = "paused", event["reason"]
+    stage.updated_at = event["at"]
 
 
 def _stage(record: SessionRecord, event: Event) -> None:
@@ -158,6 +167,7 @@ def _stop(record: SessionRecord, event: Event) -> None:
 def _restart(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
     stage.cut(event["keep"])
+    stage.retries += bool(event.get("retry"))
     stage.touched = record.events
     stage.status, stage.reason = "invalidated", event["reason"]
 
@@ -185,7 +195,8 @@ def _forget(record: SessionRecord, event: Event) -> None:
 def _gate(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
     stage.answers = stage.answers.given(answer_from(event))
-    _news(record, stage)
+    if event["by"] != ON_COMMAND_LINE:
+        _news(record, stage)
 
 
 def _feedback(record: SessionRecord, event: Event) -> None:
@@ -201,11 +212,21 @@ def _news(record: SessionRecord, stage: StageRecord) -> None:
         record.news_at = record.events
 
 
+def _landing(record: SessionRecord, event: Event) -> None:
+    record.landing = event
+    for path, (before, after) in event["changed"].items():
+        how = before or MISSING, after or MISSING
+        change = Change(record.events, event["entry"], *how)
+        record.changes.setdefault(path, []).append(change)
+
+
 _HANDLERS = {
+    "landing": _landing,
     "entry": _entry,
     "run": _run,
     "end": _end,
     "signal": _signal,
+    "ack": _ack,
     "stage": _stage,
     "items": _items,
     "check": _check,

@@ -78,7 +78,12 @@ def _restart(event: Event) -> str:
 
 
 def _signal(event: Event) -> str:
-    return f"{event.get('signal')}, asked for by {event.get('by')}"
+    of = f" of {event['selector']}" if event.get("selector") else ""
+    return f"{event.get('signal')}{of}, asked for by {event.get('by')}"
+
+
+def _ack(event: Event) -> str:
+    return f"acknowledged: {event.get('reason')}"
 
 
 _SAYING = {
@@ -88,4 +93,5 @@ _SAYING = {
     "stop": _stop,
     "restart": _restart,
     "signal": _signal,
+    "ack": _ack,
 }

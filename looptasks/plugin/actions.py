@@ -7,10 +7,13 @@ from typing import Any
 
 from doit.exceptions import TaskFailed
 
+from looptasks.core.agent import Agent
+from looptasks.core.artifact import Inspection
 from looptasks.core.duration import spoken
 from looptasks.core.iteration import Iteration
 from looptasks.core.job import Checked, Failed, Finished, Job, Project, Tools
 from looptasks.core.pipeline import Stage
+from looptasks.core.selector import Subject
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Iterate, Stop
 from looptasks.core.taskname import bead_of
@@ -18,10 +21,13 @@ from looptasks.effects.iteration_folder import IterationFolder
 from looptasks.effects.session_folder import stage_state
 from looptasks.effects.transcripts import cut_long, pack
 from looptasks.errors import LoopError, SessionBusy
-from looptasks.plugin.agents import agent_for
+from looptasks.plugin.agents import agent_for, judging
 from looptasks.plugin.board_file import write_board
+from looptasks.plugin.child_failure import child_failed
+from looptasks.plugin.gates import derive
+from looptasks.plugin.pausing import acknowledge
 from looptasks.plugin.processes import processes
-from looptasks.plugin.rules import rule_named
+from looptasks.plugin.rules import rule_of
 from looptasks.plugin.workplace import Workplace
 from looptasks.runner import run_iteration
 
@@ -36,6 +42,19 @@ class _StageLedger:
     def event(self, event: str, **fields: Any) -> None:
         """Append an event of the stage."""
         self._place.event(event, stage=self._stage, **fields)
+
+
+class _StageClock:
+    """The clock as one stage's iterations wait by it."""
+
+    def __init__(self, place: Workplace, subject: Subject) -> None:
+        self._place = place
+        self._subject = subject
+        self.now = place.now
+
+    def pause(self, seconds: float, why: str) -> Failed | None:
+        """Wait, saying why if that is worth a word; return what cut it short."""
+        return self._place.pause(seconds, why, self._subject)
 
 
 def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
@@ -53,13 +72,21 @@ def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
         case Checked(reason):
             return {"summary": f"not needed: {reason}"}
         case Failed("paused", reason):
-            return _failed(place, job.stage, Stop("paused", reason))
+            return _paused(place, job, reason)
         case Failed(verdict, reason):
             number = f"iteration {job.number} failed"
             if verdict == "interrupted":
                 return TaskFailed(f"{number}: {reason}", report=False)
             stop = _stop(job.stage, verdict, f"{number}: {verdict}: {reason}")
             return _failed(place, job.stage, stop)
+
+
+def _paused(place: Workplace, job: Job, reason: str) -> Any:
+    """Give an iteration up that was only waiting; its stage says the rest."""
+    if job.alone:
+        return _failed(place, job.stage, Stop("paused", reason))
+    acknowledge(place, job.subject, job.number)
+    return {"summary": f"not made: {reason}"}
 
 
 def _stop(stage: Stage, verdict: str, text: str) -> Stop:
@@ -114,6 +141,7 @@ def _tools(place: Workplace, job: Job, recording: str | None) -> Tools:
         lambda iteration: place.put(name, iteration),
         place.now,
     )
+    folder.durable |= stage.loop.judge is not None
     watched = stage.loop.completion == "beads-empty"
     project, integrate = _project(place, job, folder.log())
     return Tools(
@@ -124,9 +152,29 @@ def _tools(place: Workplace, job: Job, recording: str | None) -> Tools:
         integrate=integrate,
         processes=processes(),
         ledger=_StageLedger(place, name),
-        clock=place,
-        rule=rule_named(stage.loop.completion),
+        clock=_StageClock(place, job.subject),
+        inspect=_inspector(place, stage, folder.artifact),
+        judge=_judge(place, stage, recording),
+        rule=rule_of(stage.loop),
     )
+
+
+def _inspector(
+    place: Workplace, stage: Stage, path: str
+) -> Callable[[str], Inspection] | None:
+    if not stage.loop.artifact:
+        return None
+    from looptasks.effects.artifact_answer import inspected  # noqa: PLC0415 - seldom
+
+    kind = stage.loop.artifact, stage.loop.entries
+    return lambda answer: inspected(place.root, kind, path, answer)
+
+
+def _judge(place: Workplace, stage: Stage, recording: str | None) -> Agent | None:
+    if stage.loop.judge is None:
+        return None
+    stopped = place.interrupted.is_set
+    return agent_for(judging(stage), place.root, recording, stopped)
 
 
 def _project(
@@ -161,7 +209,7 @@ def publish(place: Workplace, stage: Stage, stop: Stop) -> Any:
     try:
         place.hold()
         record = place.record().stage(stage.name)
-        place.folder.publish(record, published(stage, record))
+        hand_on(place, stage, record)
         if bead := bead_of(stage.name):
             _close_bead(place, bead, stop)
         _put_away(place, stage)
@@ -191,6 +239,16 @@ def _put_away(place: Workplace, stage: Stage) -> None:
         put_away(place, stage.name)
 
 
+def hand_on(place: Workplace, stage: Stage, record: StageRecord) -> None:
+    """Put what a stage made where the next one looks."""
+    if not stage.loop.artifact:
+        place.folder.publish(record, published(stage, record))
+        return
+    from looptasks.effects.artifact_file import publish_artifact  # noqa: PLC0415
+
+    publish_artifact(place.folder, record, stage.loop.artifact, stage.loop.entries)
+
+
 def published(stage: Stage, record: StageRecord) -> dict[int, str]:
     """Return which iterations' outputs a stage hands on, and under which names."""
     if not record.iterations:
@@ -216,6 +274,8 @@ def _failed(place: Workplace, stage: Stage, stop: Stop) -> Any:
         close(place, stage, stop)
         if bead := bead_of(stage.name):
             return _bead_failed(place, bead, stop)
+        if stage.parent:
+            return child_failed(place, stage, stop)
     except SessionBusy as error:
         return TaskFailed(str(error))
     except LoopError as error:
@@ -238,16 +298,20 @@ def _naming_branch(place: Workplace, stage: Stage, stop: Stop) -> Stop:
 
 def close(place: Workplace, stage: Stage, stop: Stop) -> None:
     """Record how a stage stopped, in the ledger and in what derives from it."""
+    asked: dict[str, Any] = {} if stop.gate is None else {"gate": stop.gate}
     place.event(
         "stop",
         stage=stage.name,
         status=stop.status,
         reason=stop.reason,
         fix=stop.fix,
+        **asked,
     )
     record = place.record().stage(stage.name)
     state = stage_state(place.session, stage.loop.name, record, whole=True)
     place.folder.write_state(state)
-    write_board(place, at_once=not bead_of(stage.name))
+    if record.answers.latest is not None:
+        derive(place, stage.name)
+    write_board(place, at_once="/" not in stage.name)
     if stop.status == "complete":
         pack(place.folder.stage(stage.name))

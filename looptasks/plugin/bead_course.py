@@ -6,6 +6,7 @@ from looptasks.core.bead_text import bead_text
 from looptasks.core.fan import SeenBead, actor_of, folder_of, task_of, why_due
 from looptasks.core.job import Job, Site
 from looptasks.core.pipeline import Stage
+from looptasks.core.selector import Subject
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Iterate
 from looptasks.plugin.course import Course
@@ -47,6 +48,15 @@ class BeadCourse(Course):
         # Beads of one session change each other's files all the time.
         del record
         return dict(reads)
+
+    def upstream(self) -> frozenset[str]:
+        """Return the names of all that the bead rests on."""
+        above = self.pipeline.upstream(self.parent.stage.name)
+        return above.union(map(folder_of, self.bead.blockers))
+
+    def subject(self) -> Subject:
+        """Return the bead as selectors see it."""
+        return super().subject()._replace(within=self.parent.stage.name)
 
     def targets(self) -> list[str]:
         """Return no files: several beads may write the same."""

@@ -4,9 +4,10 @@ Running, listing and explaining all ask here, so that they cannot disagree.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from looptasks.core.completion import Workload
+from looptasks.core.gate import commands
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
 from looptasks.core.request import Request
@@ -26,7 +27,8 @@ from looptasks.core.step import (
 from looptasks.core.taskname import iteration_task
 from looptasks.effects.files import make_folder
 from looptasks.plugin.lookout import Lookout
-from looptasks.plugin.rules import rule_named
+from looptasks.plugin.rules import rule_of
+from looptasks.plugin.urgency import AT_ONCE
 from looptasks.plugin.workplace import Workplace
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ class Course(Lookout):
         forced: bool = False,
     ) -> None:
         super().__init__(place, pipeline, stage, request, forced=forced)
-        self.rule = rule_named(stage.loop.completion)
+        self.rule = rule_of(stage.loop)
         self._sight: Sight | None = None
         self.given_up: frozenset[str] = frozenset()
         self.after: tuple[str, ...] = ()
@@ -80,7 +82,8 @@ class Course(Lookout):
             return None
         for event in reversed(session.stops):
             if event["stage"] == self.stage.name and event["status"] != "complete":
-                return Stop(event["status"], event["reason"], event.get("fix", ""))
+                how = event["status"], event["reason"], event.get("fix", "")
+                return Stop(*how, event.get("gate"))
         return None
 
     def next_step(self, record: StageRecord) -> Step:
@@ -92,7 +95,11 @@ class Course(Lookout):
                 checked=record.checked, workload=self._workload()
             ),
         )
-        return next_step(loop, record, sight, self._means(), self.rule)
+        step = next_step(loop, record, sight, self._means(), self.rule)
+        if isinstance(step, Stop) and step.gate is not None:
+            way = commands(self.stage.name, self.place.session)[0]
+            return step._replace(reason=f"{step.reason}: {way}")
+        return step
 
     @property
     def sight(self) -> Sight:
@@ -115,18 +122,21 @@ class Course(Lookout):
         return self.place.beads.workload(idle=idle)
 
     def _means(self) -> Means:
-        record = self.place.record()
-        # Before this run owns it, a stop was meant for a run that is over.
-        heard = self.place.owned or record.paused
+        record, signal = self.place.record(), None
+        if record.signals.standing:
+            # Before this run owns it, a stop was meant for a run that is over.
+            owned = self.place.owned
+            signal = record.signals.asked(self.subject(), stops=owned)
         return Means(
             spent=record.spending(),
             budget_usd=self.request.budget,
-            signal=record.asked if heard else "",
+            signal=signal.asked if signal else "",
         )
 
     def job(self, step: Iterate) -> "Job":
         """Return the iteration that is due, with all that it rests on."""
         from looptasks.core.job import Job  # noqa: PLC0415 - a no-op has none
+        from looptasks.core.passes import pass_at  # noqa: PLC0415 - as above
 
         record, loop = self.record, self.stage.loop
         left = None
@@ -134,11 +144,13 @@ class Course(Lookout):
             left = max(loop.time_limit - record.spending.seconds, 0.1)
         fresh = step.number > len(record.iterations)
         before = record.iterations if fresh else record.iterations[: step.number - 1]
+        now = pass_at(loop, before)
         return Job(
             session=self.place.session,
             stage=self.stage,
             number=step.number,
-            item=step.item,
+            item=step.item or now,
+            pass_name=now,
             goal=self.request.goal or "",
             inputs=relevant(loop, self.sight.inputs),
             items=self.sight.evidence.items,
@@ -146,10 +158,13 @@ class Course(Lookout):
             history=before,
             failures=record.failures,
             seconds_left=left,
-            env=dict(self.environment(step)),
+            env=dict(self.environment(step)) | ({"LOOP_PASS": now} if now else {}),
             variables=self.variables(),
             since=self.sight.since,
+            words=record.answers.unheard,
+            heard=len(record.answers.words) if record.answers.unheard else 0,
             dollars_left=self._dollars_left(record),
+            subject=self.subject(),
         )
 
     def _dollars_left(self, record: StageRecord) -> float | None:
@@ -182,7 +197,7 @@ class Course(Lookout):
         if "BD" in variables(self.stage.loop.prompt) or self.place.uses_beads():
             # One home, however many worktrees there are.
             yield "BEADS_DIR", self.place.beads.folder
-        if step.item:
+        if step.item and (self.stage.loop.items or not self.stage.loop.passes):
             yield "LOOP_ITEM", step.item
 
     def begin(self) -> None:
@@ -221,6 +236,10 @@ class Course(Lookout):
         after = stages[stages.index(self.stage) + 1 :]
         later = {path for stage in after for path in stage.loop.writes}
         return [p for p in self.stage.loop.writes if p not in later | self.given_up]
+
+    def turn(self) -> dict[str, Any]:
+        """Return when an iteration that is due gets its slot: what is begun goes on."""
+        return {"urgency": (AT_ONCE,)}
 
     def task(self, number: int) -> str:
         """Return the name of an iteration's task."""

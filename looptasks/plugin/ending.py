@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from looptasks.core.gate import ASKING, commands, typed
 from looptasks.core.record import Event, SessionRecord
 from looptasks.core.taskname import bead_of, parsed
 from looptasks.plugin.engagement import Engagement
@@ -37,20 +38,52 @@ def ending_of(
     record = engaged.place.record()
     entries = list(dict.fromkeys(event["entry"] for event in engaged.place.asked))
     again = f"doit {' '.join(entries)} session={engaged.place.session}"
-    if record.paused:
-        again = f"doit resume session={engaged.place.session} && {again}"
+    if resume := record.signals.resuming(engaged.place.session):
+        again = f"{resume} && {again}"
     notes = tuple(_unknown_costs(engaged, record))
     if code == INTERRUPTED:
         return Ending(code, "interrupted", f"to go on: {again}", notes)
     if what:
         return Ending(code, f"failed: {what}", f"after mending it: {again}", notes)
-    stops = record.stops if engaged.place.owned else []
+    # In a later round a stage may come to another end: the last one counts.
+    last = {stop["stage"]: stop for stop in record.stops}
+    stops = list(last.values()) if engaged.place.owned else []
     if code == 0 and any(stop["status"] != "complete" for stop in stops):
         code = FAILED  # a bead's task lets others go on, whatever became of it
     if code == 0:
         why, command = _success(engaged, record, entries)
-        return Ending(0, why, command, notes)
-    return _failure(_own_code(code, failed), failed, stops, again, notes)
+        return _landed(Ending(0, why, command, notes), record, again)
+    found = _failure(_own_code(code, failed), failed, stops, again, notes)
+    return _asking(engaged, found, again)
+
+
+def _asking(engaged: Engagement, ending: Ending, again: str) -> Ending:
+    """Show what waits for a person; that goes on by a word."""
+    from looptasks.plugin.gates import shown, waiting_gates  # noqa: PLC0415 - seldom
+
+    asked = waiting_gates(engaged)
+    place = engaged.place
+    new = [gate for gate in asked if gate.digest not in engaged.shown]
+    lines = tuple(line for gate in new for line in shown(place, gate))
+    ending = ending._replace(notes=(*ending.notes, *lines))
+    if not asked or ending.code != WAITING or ASKING not in ending.why:
+        return ending
+    names = ", ".join(typed(gate.stage) for gate in asked)
+    ways = [commands(gate.stage, place.session)[0] for gate in asked]
+    word = ASKING if len(asked) == 1 else "wait for your word"
+    why, command = f"waiting: {names} {word}", " && ".join((*ways, again))
+    return ending._replace(why=why, command=f"to go on: {command}")
+
+
+def _landed(ending: Ending, record: SessionRecord, again: str) -> Ending:
+    """Say what became of the result that instances made in their worktrees."""
+    last = record.landing
+    if last is None or last["state"] in ("nothing", "landed"):
+        return ending
+    command = f"to go on: {last['command'] or again}"
+    if last["state"] == "manual":
+        return ending._replace(notes=(*ending.notes, last["reason"]), command=command)
+    return Ending(WAITING, f"waiting: {last['reason']}", command, ending.notes)
 
 
 def _own_code(code: int, failed: Sequence[tuple[str, Any]]) -> int:
@@ -65,7 +98,7 @@ def _success(
     session = engaged.place.session
     names = [s.name for e in entries for s in engaged.pipelines[e].stages]
     stages = [record.stage(name) for name in names]
-    worked = stages + [s for name, s in record.stages.items() if bead_of(name)]
+    worked = stages + [s for name, s in record.stages.items() if "/" in name]
     count = sum(len(stage.iterations) for stage in worked)
     cost = record.spending().spoken()
     open_stages = [s.name for s in stages if s.status != "complete"]
@@ -93,8 +126,14 @@ def _failure(
     if not ending_stops:
         names = ", ".join(name for name, _ in failed) or "a task"
         return Ending(code, f"failed: {names}", f"after mending it: {again}", notes)
-    # A stage says it better than one of its beads.
-    stop = next((s for s in ending_stops if not bead_of(s["stage"])), ending_stops[0])
+    # What failed matters more than what waits; a stage says it better than its beads.
+    stop = min(
+        ending_stops,
+        key=lambda s: (
+            code != WAITING and s["status"] in _WAITING,
+            bool(bead_of(s["stage"])),
+        ),
+    )
     fix = f" {stop['fix']}" if stop.get("fix") else ""
     word = "waiting" if code == WAITING else "failed"
     return Ending(

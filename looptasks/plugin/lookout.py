@@ -7,6 +7,7 @@ from looptasks.core.digest import of_bytes
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
 from looptasks.core.request import Request
+from looptasks.core.selector import Subject
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Sight
 from looptasks.plugin.workplace import Workplace
@@ -72,6 +73,10 @@ class Lookout:
     def upstream(self) -> frozenset[str]:
         """Return the names of all that the stage rests on."""
         return self.pipeline.upstream(self.stage.name)
+
+    def subject(self) -> Subject:
+        """Return the stage as selectors see it."""
+        return Subject(self.stage.name, self.upstream())
 
     def _watched(self, reads: Mapping[str, str], record: StageRecord) -> Iterable[str]:
         """Return the files that the stage has looked for before, gone ones too."""

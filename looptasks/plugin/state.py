@@ -2,7 +2,11 @@
 
 from typing import Any
 
+from looptasks.core.gate import commands
 from looptasks.core.record import SessionRecord
+from looptasks.core.signal import Signal
+from looptasks.core.stage_record import StageRecord
+from looptasks.plugin.gates import Question, questions
 from looptasks.plugin.workplace import Workplace
 
 _UNFINISHED = ("failed", "waiting", "interrupted", "paused", "invalidated", "pending")
@@ -15,9 +19,9 @@ def session_state(place: Workplace) -> dict[str, Any]:
     stages = [
         {
             "stage": name,
-            "status": _stage_status(stage.status, running=owner is not None),
+            "status": _stage_status(stage, running=owner is not None),
             "iterations": len(stage.iterations),
-            "reason": stage.reason,
+            "reason": _reason(stage),
             "cost_usd": stage.spending.cost,
             "tokens": stage.spending.tokens,
             "cost": stage.spending.spoken(),
@@ -27,6 +31,7 @@ def session_state(place: Workplace) -> dict[str, Any]:
     ]
     status = _status([s["status"] for s in stages], record, owner)
     spending = record.spending()
+    gates = questions(place)
     return {
         "session": place.session,
         "status": status,
@@ -35,6 +40,7 @@ def session_state(place: Workplace) -> dict[str, Any]:
             {k: v for k, v in e.items() if k != "event"} for e in record.entries
         ],
         "stages": stages,
+        "gates": [gate.fields(place.session) for gate in gates],
         "wave": _wave(place),
         "iterations": sum(s["iterations"] for s in stages),
         "cost_usd": spending.cost,
@@ -42,9 +48,9 @@ def session_state(place: Workplace) -> dict[str, Any]:
         "unknown_costs": spending.unknown,
         "tokens": spending.tokens,
         "cost": spending.spoken(),
-        "signal": dict(record.signal) if record.signal else None,
+        "signals": [_signal(signal) for signal in record.signals.standing],
         "reason": record.end["reason"] if record.end else None,
-        "next": _next(place.session, status, record.entries),
+        "next": _next(place.session, status, record, gates),
     }
 
 
@@ -63,27 +69,57 @@ def _planned(record: Any) -> list[tuple[str, Any]]:
     return [(name, record.stage(name)) for name in names]
 
 
-def _stage_status(status: str, *, running: bool) -> str:
-    return "interrupted" if status == "running" and not running else status
+def _stage_status(stage: StageRecord, *, running: bool) -> str:
+    if stage.status == "complete" and stage.answers.unheard:
+        return "pending"
+    return "interrupted" if stage.status == "running" and not running else stage.status
+
+
+def _reason(stage: StageRecord) -> str:
+    """Say why a stage stands as it does, or what a person has said since."""
+    if stage.answers.asks is not None and stage.answers.last is not None:
+        return stage.answers.last.spoken()
+    if stage.answers.unheard:
+        return stage.answers.unheard[-1].spoken()
+    return stage.reason
 
 
 def _status(stages: list[str], record: SessionRecord, owner: Any) -> str:
     if owner is not None:
-        return "pausing" if record.signal else "running"
-    if record.paused:
+        return "pausing" if record.signals.whole else "running"
+    paused = bool(record.signals.pauses)
+    if paused and record.signals.whole:
         return "paused"
     for status in _UNFINISHED:
         if status in stages:
-            return "interrupted" if status == "paused" else status
+            stopped = status == "paused" and not paused
+            return "interrupted" if stopped else status
     return "complete" if stages else "pending"
 
 
-def _next(session: str, status: str, entries: Any) -> str:
-    names = " ".join(entry["entry"] for entry in entries)
-    again = f"doit {names} session={session}"
+def _signal(signal: Signal) -> dict[str, Any]:
+    event = signal.event
     return {
-        "running": f"doit pause session={session}",
+        "signal": signal.word,
+        "selector": signal.selector.text,
+        "stages": None if signal.stages is None else sorted(signal.stages),
+        "by": event["by"],
+        "at": event["at"],
+        "reason": event["reason"],
+        "acknowledged": list(signal.acknowledged),
+    }
+
+
+def _next(
+    session: str, status: str, record: SessionRecord, gates: list[Question]
+) -> str:
+    names = " ".join(entry["entry"] for entry in record.entries)
+    again = f"doit {names} session={session}"
+    ways = [commands(gate.stage, session)[0] for gate in gates]
+    return {
+        "running": " && ".join(ways) or f"doit pause session={session}",
+        "waiting": " && ".join([*ways, again]),
         "pausing": "wait for the running iteration to end",
         "complete": "nothing; all stages are complete",
-        "paused": f"doit resume session={session} && {again}",
+        "paused": f"{record.signals.resuming(session)} && {again}",
     }.get(status, again)

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from looptasks import __version__
-from looptasks.core.digest import of_value
+from looptasks.core.digest import SUPPOSED, of_value
 from looptasks.core.iteration import Iteration
 from looptasks.core.owner import Owner
 from looptasks.core.record import SessionRecord
+from looptasks.core.selector import Subject
 from looptasks.core.session import session_file
 from looptasks.effects.filelock_owner import RunLock, lost
 from looptasks.effects.files import write_json
@@ -58,6 +59,8 @@ class Workplace:
         self._owning = threading.Lock()
         self._beads: Beadwork | None = None
         self.asked: list[dict[str, Any]] = []
+        self.resting: dict[str, str] = {}
+        self._round = 0
         self.working = 0
         self.idle = threading.Condition()
 
@@ -73,6 +76,15 @@ class Workplace:
         self._refuse_if_lost()
         line = {"event": event, "at": self.clock.now(), **fields}
         self.ledger.append(line, durable=durable)
+
+    def begin_round(self) -> None:
+        """Start with everything anew that rested, knowing all that was said so far."""
+        self.resting = {}
+        self._round = self.record().events
+
+    def news(self) -> bool:
+        """Tell whether something was said since that only another round can heed."""
+        return self.owned and self.record().news_at > self._round
 
     @property
     def lost(self) -> bool:
@@ -144,7 +156,8 @@ class Workplace:
 
     def digests(self, patterns: Iterable[str]) -> dict[str, str]:
         """Return path and digest of each file that the patterns mean."""
-        return digests(self.root, patterns)
+        found, supposed = digests(self.root, patterns), self.folder.supposed
+        return {**found, supposed: SUPPOSED} if supposed in found else found
 
     def missing(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return those of the paths that do not exist."""
@@ -202,8 +215,8 @@ class Workplace:
         """Return the time as RFC 3339."""
         return self.clock.now()
 
-    def pause(self, seconds: float, why: str) -> "Failed | None":
-        """Wait, saying why if that is worth a word; return what cut it short."""
+    def pause(self, seconds: float, why: str, subject: Subject) -> "Failed | None":
+        """Let a stage wait, saying why if that is worth a word; return what cut in."""
         from looptasks.core.job import Failed  # noqa: PLC0415 - a no-op has none
 
         if why:
@@ -212,8 +225,8 @@ class Workplace:
         while (left := until - self.clock.monotonic()) > 0:
             if self.interrupted.wait(min(left, _LOOK)):
                 return Failed("interrupted", "interrupted while waiting")
-            if asked := self.record().asked:
-                return Failed("paused", asked)
+            if signal := self.record().signals.asked(subject):
+                return Failed("paused", signal.asked)
         return None
 
     def put(self, stage: str, iteration: Iteration) -> None:

@@ -118,9 +118,9 @@ def test_a_restart_begins_a_new_generation_without_the_old_work() -> None:
 def test_a_stop_signal_holds_until_the_next_run_and_a_pause_until_resumed() -> None:
     stop, pause = event("signal", signal="stop"), event("signal", signal="pause")
     run, resume = event("run", run="1"), event("signal", signal="resume")
-    assert folded([stop, run]).signal is None
-    assert folded([pause, run]).paused
-    assert not folded([pause, run, resume]).paused
+    assert not folded([stop, run]).signals.standing
+    assert folded([pause, run]).signals.pauses
+    assert not folded([pause, run, resume]).signals.standing
 
 
 def test_an_entry_that_is_asked_again_replaces_what_was_asked_before() -> None:

@@ -6,8 +6,16 @@ from typing import Any
 
 from looptasks.core.owner import Owner
 from looptasks.core.request import Request
+from looptasks.core.selector import (
+    Selector,
+    Subject,
+    refuse_unknown,
+    selector_from,
+)
+from looptasks.errors import UsageError
 from looptasks.plugin.commands.asking import AskingCommand
 from looptasks.plugin.engagement import existing
+from looptasks.plugin.state import session_state
 from looptasks.plugin.workplace import Workplace
 
 
@@ -15,79 +23,134 @@ class _Signal(AskingCommand):
     """Appends a signal to the ledger; a runner obeys at the next boundary."""
 
     cmd_options: Any = ()
+    doc_description = (
+        "SELECTOR is `stage:NAME` (with all its instances or beads), "
+        "`descendants:NAME` (all that rests on it), `bead:ID` or `status:WORD` (what "
+        "stands like that now); without one the whole session is meant."
+    )
     signal = ""
 
     def answer(self, params: Mapping[str, Any], words: list[str]) -> int:
         """Send the signal, and say what will come of it."""
-        self.refuse_words(words)
+        self.refuse_words(words, after=int(":" in "".join(words[:1])))
         request = self.asked()
         place = existing(self.root(), request).place
-        self.print(self.send(place, place.lock.owner(), request))
+        selector = _selector(place, words)
+        self.print(self.send(place, selector, request))
         return 0
 
-    def send(self, place: Workplace, owner: Owner | None, request: Request) -> str:
+    def send(self, place: Workplace, selector: Selector, request: Request) -> str:
         """Send the signal; return what will come of it."""
         raise NotImplementedError
 
-    def write(self, place: Workplace, request: Request) -> None:
+    def write(self, place: Workplace, selector: Selector, request: Request) -> None:
         """Put the signal into the ledger."""
+        meant: dict[str, Any] = {"selector": selector.text}
+        if selector.kind == "status":
+            meant |= {"stages": _standing(place, selector)}
         place.event(
-            "signal", signal=self.name, by=_user(), reason=request.reason, durable=True
+            "signal",
+            signal=self.name,
+            by=_user(),
+            reason=request.reason,
+            **meant,
+            durable=True,
         )
 
 
 class Pause(_Signal):
-    """Lets a session rest until it is resumed."""
+    """Lets a session, or a part of it, rest until it is resumed."""
 
     name = "pause"
-    doc_purpose = "let a session rest after the running iteration"
-    doc_usage = "session=S [reason=TEXT]"
+    doc_purpose = "let a session or a part of it rest after the running iteration"
+    doc_usage = "[SELECTOR] session=S [reason=TEXT]"
 
-    def send(self, place: Workplace, owner: Owner | None, request: Request) -> str:
+    def send(self, place: Workplace, selector: Selector, request: Request) -> str:
         """Ask for a rest."""
-        self.write(place, request)
-        later = f"`doit resume session={place.session}` lets it go on"
-        if owner is None:
-            return f"session {place.session} is paused; {later}"
-        return f"session {place.session} pauses after the running iteration; {later}"
+        self.write(place, selector, request)
+        what = _spoken(place, selector)
+        resume = " ".join(filter(None, ("doit resume", selector.text)))
+        later = f"`{resume} session={place.session}` lets it go on"
+        if place.lock.owner() is None:
+            return f"{what} is paused; {later}"
+        return f"{what} pauses after the running iteration; {later}"
 
 
 class Resume(_Signal):
-    """Lets a paused session go on."""
+    """Lets what was paused go on."""
 
     name = "resume"
-    doc_purpose = "let a paused session go on"
-    doc_usage = "session=S"
+    doc_purpose = "let a paused session, or a part of it, go on"
+    doc_usage = "[SELECTOR] session=S"
 
-    def send(self, place: Workplace, owner: Owner | None, request: Request) -> str:
+    def send(self, place: Workplace, selector: Selector, request: Request) -> str:
         """Take a pause back."""
-        self.write(place, request)
-        if owner is not None:
-            return f"session {place.session} goes on"
+        self.write(place, selector, request)
+        what = _spoken(place, selector)
+        if place.lock.owner() is not None:
+            return f"{what} goes on"
         names = " ".join(event["entry"] for event in place.record().entries)
         again = f"doit {names} session={place.session}"
-        return f"session {place.session} may go on; run `{again}`"
+        return f"{what} may go on; run `{again}`"
 
 
 class Stop(_Signal):
-    """Ends the running of a session."""
+    """Ends the running of a session, or of a part of it."""
 
     name = "stop"
-    doc_purpose = "end a running session after the running iteration"
-    doc_usage = "session=S [now=yes] [reason=TEXT]"
+    doc_purpose = "end a running session, or a part, after the running iteration"
+    doc_usage = "[SELECTOR] session=S [now=yes] [reason=TEXT]"
 
-    def send(self, place: Workplace, owner: Owner | None, request: Request) -> str:
+    def send(self, place: Workplace, selector: Selector, request: Request) -> str:
         """End it at the next boundary, or at once."""
+        owner, what = place.lock.owner(), _spoken(place, selector)
+        if request.now and selector.kind:
+            raise UsageError(
+                f"`now=yes` would end more than `{selector.text}`",
+                fix="leave it out, or stop the whole session",
+            )
         if owner is None:
             return f"session {place.session} is not running"
-        self.write(place, request)
+        self.write(place, selector, request)
         if not request.now:
-            return f"session {place.session} stops after the running iteration"
-        from looptasks.effects.ending import interrupt  # noqa: PLC0415
+            return f"{what} stops after the running iteration"
+        return _stop_now(place, owner)
 
-        if interrupt(owner):
-            return f"session {place.session} is stopped now (pid {owner.pid})"
-        return f"pid {owner.pid} runs on `{owner.host}`; it stops after its iteration"
+
+def _stop_now(place: Workplace, owner: Owner) -> str:
+    from looptasks.effects.ending import interrupt  # noqa: PLC0415
+
+    if interrupt(owner):
+        return f"session {place.session} is stopped now (pid {owner.pid})"
+    return f"pid {owner.pid} runs on `{owner.host}`; it stops after its iteration"
+
+
+def _selector(place: Workplace, words: list[str]) -> Selector:
+    """Return what is selected, which must be there."""
+    if not words:
+        return Selector()
+    selector, record = selector_from(words[0]), place.record()
+    stages = [name for entry in record.entries for name in entry.get("stages", ())]
+    stages += [name for name in record.stages if not name.startswith("beads/")]
+    beads = list(place.beads.seen()) if selector.kind == "bead" else []
+    refuse_unknown(selector, dict.fromkeys(stages), beads)
+    if selector.kind == "status" and not _standing(place, selector):
+        raise UsageError(
+            f"nothing of session `{place.session}` is {selector.name} now",
+            fix=f"`doit status session={place.session}` shows how it stands",
+        )
+    return selector
+
+
+def _standing(place: Workplace, selector: Selector) -> list[str]:
+    """Return the stages that stand as the selector says."""
+    found = [(s["stage"], s["status"]) for s in session_state(place)["stages"]]
+    return [name for name, now in found if selector.matches(Subject(name), now)]
+
+
+def _spoken(place: Workplace, selector: Selector) -> str:
+    part = f"{selector.text} of " if selector.kind else ""
+    return f"{part}session {place.session}"
 
 
 def _user() -> str:

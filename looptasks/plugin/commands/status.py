@@ -63,8 +63,25 @@ class Status(AskingCommand):
             )
             if stage["reason"]:
                 self.print(f"          {stage['reason']}")
+        for signal in state["signals"]:
+            self.print(f"signal    {_asked(signal)}")
+            self.print(f"          {_heard(signal)}")
         if state["wave"]:
             self.print(f"wave      {state['wave']}")
         self.print(f"cost      {state['cost']}")
         self.print(f"next      {state['next']}")
         return 0
+
+
+def _asked(signal: Mapping[str, Any]) -> str:
+    """Say what was asked, by whom, when and why."""
+    what = f"{signal['signal']} {signal['selector']}".strip()
+    why = f": {signal['reason']}" if signal["reason"] else ""
+    return f"{what} by {signal['by']} at {clock_time(signal['at'])}{why}"
+
+
+def _heard(signal: Mapping[str, Any]) -> str:
+    if signal["signal"] == "resume":
+        return "holds against what was asked before"
+    stages = ", ".join(signal["acknowledged"])
+    return f"acknowledged by {stages}" if stages else "not acknowledged yet"
