@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from looptasks.core.duration import spoken
+from looptasks.core.gate import Answer
 from looptasks.core.iteration import Iteration
 from looptasks.core.spending import Spending
 
@@ -31,11 +32,19 @@ def note(iteration: Iteration) -> str:
     return "\n".join(lines) + "\n"
 
 
+def user_feedback(word: Answer) -> str:
+    """Return what is added to `progress.md` when a person has something to say."""
+    return f"\n## User feedback\n\n{word.feedback.strip()}\n\n({word.by}, {word.at})\n"
+
+
 def feedback(
-    log: str, failures: Iterable[Mapping[str, str]], unmet: Iterable[str]
+    log: str,
+    failures: Iterable[Mapping[str, str]],
+    unmet: Iterable[str],
+    words: Iterable[Answer] = (),
 ) -> str:
-    """Say why earlier tries failed: the check's output, failed attempts, what lacks."""
-    parts = []
+    """Say what to do better: people's words, the check's output, what failed, lacks."""
+    parts = [user_feedback(word).strip() for word in words]
     if log:
         parts.append(f"The check of the last iteration failed:\n\n{log.rstrip()}")
     parts += [f"An attempt failed: {f['verdict']}: {f['reason']}" for f in failures]

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from looptasks.core.gate import ASKING
 from looptasks.core.screen_text import shown
 from looptasks.effects.scrub import known_secrets
 
@@ -20,6 +21,8 @@ def failure(task: Any, fail: Any) -> str:
             return f"{task.name} not done: {', '.join(fail.message.split())} failed"
         case "TaskFailed":
             reason = fail.message.removeprefix(f"iteration {number} failed: ")
+            if reason.startswith(ASKING):
+                return f"{task.name} {reason}"
             errors = _errors(task, stage, number) if number else ""
             more = f"\n  stderr: {errors}" if errors else ""
             return f"{task.name} failed: {reason}{more}"

@@ -36,7 +36,7 @@ class Played:
         while not isinstance(step := self.step(), Stop):
             assert isinstance(step, Iterate), step
             self.work(step.number, content)
-        asks = {} if step.gate is None else {"gate": step.gate}
+        asks: dict[str, Any] = {} if step.gate is None else {"gate": step.gate}
         fields = {"status": step.status, "reason": step.reason, **asks}
         self.session.apply(event("stop", stage="work", **fields))
         self.story.append(("stop", step.gate or ""))
@@ -45,7 +45,11 @@ class Played:
     def work(self, number: int, content: str) -> None:
         answers = self.answers
         heard = len(answers.words) if answers.unheard else 0
-        more = {"output": content, "result": f"result {number}", "heard": heard}
+        more: dict[str, Any] = {
+            "output": content,
+            "result": f"result {number}",
+            "heard": heard,
+        }
         self.session.apply(iteration_event(number, **more))
         self.story.append(("work", content))
 
@@ -174,7 +178,7 @@ def test_feedback_without_a_gate_is_heard_once_even_beyond_the_limit() -> None:
     loop = a_loop(completion="validated", validate="make", max_iterations=2)
     played = Played(loop)
     for number in (1, 2):
-        failing = {"validation": {"command": "make", "exit_code": 1}}
+        failing: dict[str, Any] = {"validation": {"command": "make", "exit_code": 1}}
         played.session.apply(iteration_event(number, **failing))
     assert played.step().status == "failed"
     told = {"stage": "work", "by": "bob", "feedback": "so", "iteration": 2}
@@ -184,7 +188,7 @@ def test_feedback_without_a_gate_is_heard_once_even_beyond_the_limit() -> None:
     assert played.step().status == "failed"
     played.session.apply(event("feedback", **told))
     assert played.step().number == 4
-    passing = {"validation": {"command": "make", "exit_code": 0}}
+    passing: dict[str, Any] = {"validation": {"command": "make", "exit_code": 0}}
     played.session.apply(iteration_event(4, heard=2, **passing))
     assert played.step().status == "complete"
 
@@ -241,7 +245,8 @@ def test_only_complete_work_is_asked_about(status: str) -> None:
         budget_usd=1.0 if status == "waiting" else None,
     )
     played = Played(loop)
-    failing = {"validation": {"command": "make", "exit_code": 1}, "cost_usd": 2.0}
+    failing: dict[str, Any] = {"cost_usd": 2.0}
+    failing["validation"] = {"command": "make", "exit_code": 1}
     played.session.apply(iteration_event(1, **failing))
     if status == "waiting":
         played.loop = loop._replace(max_iterations=2)

@@ -12,7 +12,7 @@ from referencing import Registry, Resource
 import looptasks
 
 FOLDER = Path(looptasks.__file__).parent / "schemas"
-_ITERATION = r"(?:beads/)?[^/]+/iterations/\d{4}"
+_ITERATION = r".+/iterations/\d{4}"  # a bead's and an instance's are further down
 _KINDS = {
     r"session\.json": "session",
     r"run\.json": "run",
@@ -22,13 +22,14 @@ _KINDS = {
     rf"{_ITERATION}/attempts/\d+/result\.json": "result",
     rf"{_ITERATION}/attempts/\d+/usage\.json": "usage",
     rf"{_ITERATION}/attempts/\d+/stream\.json": "stream",
-    r"(?:beads/)?[^/]+/state\.json": "stage-state",
+    r"gates/.+\.json": "gate",
+    r".+/state\.json": "stage-state",
 }
 
 
 def names() -> list[str]:
     """Return the kinds of files that there are schemas for."""
-    return sorted(p.name.removesuffix(".schema.json") for p in FOLDER.iterdir())
+    return sorted(p.name.removesuffix(".schema.json") for p in FOLDER.glob("*.json"))
 
 
 def schema(kind: str) -> dict[str, Any]:
