@@ -65,6 +65,18 @@ class Answer(NamedTuple):
     resets_at: str = ""
 
 
+def together(answer: Answer, other: Answer) -> Answer:
+    """Return an answer with the cost of another on top, as far as they are known."""
+    costs = [a.cost_usd for a in (answer, other) if a.cost_usd is not None]
+    tokens = [a.tokens for a in (answer, other) if a.tokens is not None]
+    return answer._replace(
+        seconds=answer.seconds + other.seconds,
+        cost_usd=sum(costs) if costs else None,
+        tokens=Tokens(*map(sum, zip(*tokens, strict=True))) if tokens else None,
+        estimated=answer.estimated or other.estimated,
+    )
+
+
 class Agent(Protocol):
     """A way to make calls.
 

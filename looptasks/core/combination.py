@@ -8,8 +8,9 @@ from looptasks.core.pipeline import parse_pairs
 from looptasks.core.settings import completed
 
 # Rules that do not bind a limit given for one run: `max=1` may well stop short.
-LIMITS = frozenset({"L018", "L019", "L023", "L024"})
+LIMITS = frozenset({"L018", "L019", "L023", "L024", "L033"})
 _AGREEMENT = 2
+_LATER = ("judge", "passes")
 
 Mending = tuple[str, str]
 
@@ -50,10 +51,12 @@ def _hasty(loop: Mapping[str, Any]) -> Mending | None:
 
 
 def _unchecked(loop: Mapping[str, Any]) -> Mending | None:
-    if loop["completion"] != "validated" or loop["validate"].strip():
+    layers = loop["validate"].strip(), loop["artifact"], loop["judge"], loop["passes"]
+    if loop["completion"] != "validated" or any(layers):
         return None
     what = "`completion` is `validated`, but there is no `validate`"
-    return what, 'add the command that must pass, such as `validate: "pytest -q"`'
+    fix = 'add the command that must pass, such as `validate: "pytest -q"`'
+    return what, f"{fix}; or an `artifact`, a `judge`, or `passes`"
 
 
 def _itemless(loop: Mapping[str, Any]) -> Mending | None:
@@ -64,7 +67,7 @@ def _itemless(loop: Mapping[str, Any]) -> Mending | None:
 
 
 def _endless(loop: Mapping[str, Any]) -> Mending | None:
-    if loop["completion"] != "fixed-n" or loop["max_iterations"]:
+    if loop["completion"] != "fixed-n" or loop["max_iterations"] or loop["passes"]:
         return None
     what = "`completion` is `fixed-n`, but `max_iterations` is `0` (no limit)"
     return what, "set `max_iterations` to 1 or more, or choose another `completion`"
@@ -103,14 +106,53 @@ def _unheard(loop: Mapping[str, Any]) -> Mending | None:
     return what, f"set `max_iterations: {count}`, or leave it out"
 
 
+def _reversed(loop: Mapping[str, Any]) -> Mending | None:
+    least, most = loop["entries"] or (0, 0)
+    if least <= most:
+        return None
+    what = f"`entries` is `[{least}, {most}]`: the least is above the most"
+    return what, f"write `entries: [{most}, {least}]`"
+
+
+def _pass_names(loop: Mapping[str, Any]) -> list[str]:
+    return [p if isinstance(p, str) else p["name"] for p in loop["passes"]]
+
+
+def _twice_passed(loop: Mapping[str, Any]) -> Mending | None:
+    names = _pass_names(loop)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is None:
+        return None
+    return f"two `passes` are called `{twice}`", "give each pass a name of its own"
+
+
+def _overruled(loop: Mapping[str, Any]) -> Mending | None:
+    if not loop["passes"] or loop["completion"] in ("fixed-n", "validated"):
+        return None
+    what = f"`completion` is `{loop['completion']}`, but there are `passes`"
+    return what, "leave `completion` out: a stage with passes is done with the last one"
+
+
+def _unpassable(loop: Mapping[str, Any]) -> Mending | None:
+    count, most = len(loop["passes"]), loop["max_iterations"]
+    if not 0 < most < count:
+        return None
+    what = f"there are {count} `passes`, but `max_iterations` is `{most}`"
+    return what, f"set `max_iterations: {count}` or more: it counts all of them"
+
+
 RULES = (
     Rule("L013", ("completion", "output_parse"), _speechless),
     Rule("L014", ("completion", "min_iterations"), _hasty),
-    Rule("L015", ("completion", "validate"), _unchecked),
+    Rule("L015", ("completion", "validate", "artifact", *_LATER), _unchecked),
     Rule("L016", ("completion", "items"), _itemless),
-    Rule("L017", ("completion", "max_iterations", "perspectives"), _endless),
+    Rule("L017", ("completion", "max_iterations", "perspectives", *_LATER), _endless),
     Rule("L018", ("min_iterations", "max_iterations", "perspectives"), _crossed),
     Rule("L019", ("completion", "consensus", "max_iterations"), _outvoted),
     Rule("L023", ("completion", "items", "max_iterations"), _overfull),
     Rule("L024", ("completion", "perspectives", "max_iterations"), _unheard),
+    Rule("L030", ("entries",), _reversed),
+    Rule("L031", ("passes",), _twice_passed),
+    Rule("L032", ("completion", "passes"), _overruled),
+    Rule("L033", ("passes", "max_iterations", "perspectives"), _unpassable),
 )

@@ -35,6 +35,12 @@ class Deadlocked(NamedTuple):
     reason: str
 
 
+class Exhausted(NamedTuple):
+    """Nothing more may be tried."""
+
+    reason: str
+
+
 class Workload(NamedTuple):
     """How the beads of a session stand; `why` names what holds the rest."""
 
@@ -61,7 +67,7 @@ class Evidence(NamedTuple):
     workload: Workload | None = None
 
 
-Answer = Done | NotYet | Waiting | Deadlocked
+Answer = Done | NotYet | Waiting | Deadlocked | Exhausted
 Rule = Callable[[Loop, Sequence[Iteration], Evidence], Answer]
 
 
@@ -96,15 +102,20 @@ def all_items(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> A
 
 
 def validated(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
-    """Stop when the stage's own check passes."""
+    """Stop when all layers of the stage's own check pass."""
     passed = history[-1].valid if history else evidence.checked == 0
     if passed:
-        return Done(f"`{loop.validate}` passed")
+        return Done(f"`{last_layer(loop, history)}` passed")
     if not history:
-        return NotYet(f"`{loop.validate}` has not passed yet")
-    check = history[-1].validation or {}
-    command, code = check.get("command", loop.validate), check.get("exit_code")
-    return NotYet(f"`{command}` failed with exit code {code}")
+        return NotYet(f"`{last_layer(loop, history)}` has not passed yet")
+    return NotYet(history[-1].complaint)
+
+
+def last_layer(loop: Loop, history: Sequence[Iteration]) -> str:
+    """Return the check that has the last word."""
+    check = (history[-1].validation if history else None) or {}
+    known = check.get("command") or loop.validate or ("judge" if loop.judge else "")
+    return str(known or f"artifact {loop.artifact}")
 
 
 def beads_empty(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:

@@ -11,6 +11,7 @@ from looptasks.core.iteration import Iteration
 from looptasks.core.pipeline import Stage
 from looptasks.core.process import Processes
 from looptasks.core.selector import Subject
+from looptasks.core.usage_limit import UsageLimit
 
 
 class Site(NamedTuple):
@@ -178,7 +179,8 @@ class Tools(NamedTuple):
     """The effects that an iteration needs.
 
     `inspect` checks the artifact of an answer, whose path it gets; `judge` is the
-    agent that judges. Both are None where a loop has no such thing.
+    agent that judges. Both are None where a loop has no such thing. `limit` tells the
+    usage limit that the session has hit last.
     """
 
     agent: Agent
@@ -190,5 +192,6 @@ class Tools(NamedTuple):
     rule: Rule
     workload: Callable[[], Workload | None] = lambda: None
     integrate: Callable[[], str] | None = None
+    limit: Callable[[], UsageLimit | None] = lambda: None
     inspect: Callable[[str], Inspection] | None = None
     judge: Agent | None = None

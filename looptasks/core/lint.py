@@ -73,12 +73,16 @@ def value_findings(
 def _word_findings(
     settings: Mapping[str, Any], place: Place, words: Vocabulary
 ) -> Iterator[Finding]:
-    rows = (
+    rows: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("L010", "completion", words.completions, "completion rule"),
         ("L011", "agent", words.agents, "agent"),
     )
+    own = settings.get("judge")
+    judge = own.get("agent") if isinstance(own, Mapping) else None
+    rows += (("L011", "judge.agent", words.agents, "agent"),)
+    values = {**settings, "judge.agent": judge}
     for code, key, known, noun in rows:
-        word = settings.get(key)
+        word = values.get(key)
         if isinstance(word, str) and word not in known:
             what = f"{place.says(key, word)} is no {noun}"
             yield finding(code, place.file, what, choice(word, known))

@@ -24,6 +24,7 @@ KNOWN = (
     "ITEM",
     "GOAL",
     "ARTIFACT",
+    "PASS",
     "FEEDBACK",
     "BEAD",
     "BEAD_ID",
@@ -31,7 +32,13 @@ KNOWN = (
     "VALIDATE",
     "LEARNINGS",
 )
-WITH_PARTS = ("INPUTS", "ITEM")
+# Which parts a variable has, such as `${PASS.prompt}`; empty where any name will do.
+WITH_PARTS: Mapping[str, tuple[str, ...]] = {
+    "INPUTS": (),
+    "ITEM": (),
+    "PASS": ("prompt",),
+    "ARTIFACT": ("previous",),
+}
 _MARK = re.compile(r"\$(?:\$|\{([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9._-]+)?)\})")
 
 
@@ -52,8 +59,10 @@ def unknown_variables(text: str) -> tuple[str, ...]:
 
 def is_known(name: str) -> bool:
     """Tell whether there is such a variable."""
-    stem, dot, _ = name.partition(".")
-    return stem in (WITH_PARTS if dot else KNOWN)
+    stem, dot, part = name.partition(".")
+    if not dot:
+        return stem in KNOWN
+    return stem in WITH_PARTS and (not WITH_PARTS[stem] or part in WITH_PARTS[stem])
 
 
 def parts(text: str, stem: str) -> tuple[str, ...]:

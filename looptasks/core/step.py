@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from looptasks.core.completion import (
+    Answer,
     Deadlocked,
     Done,
     Evidence,
+    Exhausted,
     Rule,
     Waiting,
     pending_items,
@@ -76,11 +78,15 @@ class Sight(NamedTuple):
 
 
 class Means(NamedTuple):
-    """What a session may still spend, and what people have signalled."""
+    """What a session may still spend, and what people have signalled.
+
+    `limit` says that a usage limit is to end the run.
+    """
 
     spent: Spending = Spending()
     budget_usd: float | None = None
     signal: str = ""
+    limit: str = ""
 
 
 def first_step(loop: Loop, record: StageRecord, sight: Sight) -> Restart | None:
@@ -143,12 +149,8 @@ def completion(
     unmet = _unmet(loop, history, sight)
     if isinstance(answer, Done) and not unmet:
         return Stop("complete", answer.reason)
-    if isinstance(answer, Waiting):
-        return Stop("waiting", answer.reason)
-    if isinstance(answer, Deadlocked):
-        return Stop("failed", f"deadlocked: {answer.reason}")
-    if stuck := _stuck(loop, history, sight.since):
-        return stuck
+    if ended := _ended(answer) or _stuck(loop, history, sight.since):
+        return ended
     reason = unmet if isinstance(answer, Done) else answer.reason
     if _at_limit(loop, history):
         return Stop(
@@ -158,6 +160,19 @@ def completion(
         )
     item = next(iter(pending_items(history, sight.evidence.items)), "")
     return Iterate(len(history) + 1, reason, item)
+
+
+def _ended(answer: Answer) -> Stop | None:
+    """Return the stop that a rule asks for, short of being done."""
+    match answer:
+        case Waiting(reason):
+            return Stop("waiting", reason)
+        case Deadlocked(reason):
+            return Stop("failed", f"deadlocked: {reason}")
+        case Exhausted(reason):
+            return Stop("failed", reason)
+        case _:
+            return None
 
 
 def _at_limit(loop: Loop, history: Sequence[Iteration]) -> bool:
@@ -179,10 +194,13 @@ def _stuck(loop: Loop, history: Sequence[Iteration], since: int) -> Stop | None:
 
 def _unmet(loop: Loop, history: Sequence[Iteration], sight: Sight) -> str:
     if history and not history[-1].valid:
-        return f"`{(history[-1].validation or {}).get('command')}` fails"
+        check = history[-1].validation or {}
+        return str(check.get("reason") or f"`{check.get('command')}` fails")
+    if not history and (loop.artifact or loop.judge):
+        return "nothing was made yet"
     if sight.missing:
         return "not written: " + ", ".join(f"`{path}`" for path in sight.missing)
-    exact = loop.completion in ("fixed-n", "all-items")
+    exact = not loop.passes and loop.completion in ("fixed-n", "all-items")
     if history and not exact and len(history) < loop.min_iterations:
         return f"{len(history)} of at least {loop.min_iterations} iterations done"
     return ""
@@ -192,6 +210,8 @@ def held_back(loop: Loop, record: StageRecord, means: Means) -> Stop | None:
     """Say what keeps a stage from doing what is due: a signal, money or time."""
     if means.signal:
         return Stop("paused", means.signal)
+    if means.limit:
+        return Stop("waiting", means.limit)
     if over := _over_budget(loop, record, means):
         return over
     if loop.time_limit is not None and record.spending.seconds >= loop.time_limit:

@@ -15,10 +15,12 @@ class Vocabulary(NamedTuple):
 
     def knows(self, settings: Mapping[str, Any]) -> bool:
         """Tell whether it has the names that settings use."""
-        agent = settings.get("agent", AGENTS[0])
+        judge = settings.get("judge")
+        own = judge.get("agent") if isinstance(judge, Mapping) else None
+        agents = settings.get("agent", AGENTS[0]), own or AGENTS[0]
         completion = settings.get("completion", COMPLETIONS[0])
-        is_agent = isinstance(agent, Mapping) or agent in self.agents
-        return is_agent and completion in self.completions
+        known = all(isinstance(a, Mapping) or a in self.agents for a in agents)
+        return known and completion in self.completions
 
 
 def vocabulary(agents: Iterable[str], completions: Iterable[str]) -> Vocabulary:

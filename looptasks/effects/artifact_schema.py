@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from looptasks.core.artifact import entry_lists, with_limits
 from looptasks.core.finding import Finding, Place, finding
 from looptasks.core.suggestion import choice
-from looptasks.effects.declaration_files import read
+from looptasks.effects.declaration_files import Snapshot, read
 from looptasks.errors import DeclarationError
 
 OWN = "schemas"
@@ -98,21 +98,18 @@ def _unknown(root: str, name: str) -> tuple[str, str]:
 
 
 def artifact_findings(
-    root: str,
-    text: Callable[[str], str | None],
-    settings: Mapping[str, Any],
-    place: Place,
+    files: Snapshot, settings: Mapping[str, Any], place: Place
 ) -> Iterator[Finding]:
-    """Check what settings say of an artifact; `text` reads a file of the project."""
+    """Check what settings say of an artifact."""
     name = settings.get("artifact", "")
     if not name:
         if settings.get("entries"):
             yield _uncounted(place, "there is no `artifact`")
         return
     try:
-        found = schema_file(name, text)
+        found = schema_file(name, files.text)
         if found is None:
-            what, fix = _unknown(root, name)
+            what, fix = _unknown(files.root, name)
             yield finding("L027", place.whole, f"`artifact`: {what}", fix)
             return
         schema = found.value()

@@ -5,6 +5,7 @@ It is only a shortcut: whatever is wrong with it, the declarations are read agai
 
 import json
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -42,8 +43,8 @@ def remember(
     """Keep a record for next time, if the disk lets us and no secret is in it."""
     from looptasks.effects.scrub import clean  # noqa: PLC0415 - not on the fast path
 
-    prompts = [str(stage.get("prompt", "")) for stage in record.get("stages", ())]
-    if any(clean(prompt) != prompt for prompt in prompts):
+    texts = [text for stage in record.get("stages", ()) for text in _texts(stage)]
+    if any(clean(text) != text for text in texts):
         return
     body = json.dumps({**record, "version": __version__}, separators=(",", ":"))
     data = body.encode()
@@ -53,6 +54,14 @@ def remember(
         write_if_changed(os.path.join(folder, ".gitignore"), b"*\n")
         sealed = of_bytes(data).encode() + b"\n" + data
         write_whole(_path(root, entry, given), sealed)
+
+
+def _texts(stage: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a stage's record holds of prompts."""
+    settings = stage.get("settings", {})
+    yield str(stage.get("prompt", ""))
+    yield str(settings.get("judge", ""))
+    yield str(settings.get("passes", ""))
 
 
 def _path(root: str, entry: str, given: dict[str, Any]) -> str:

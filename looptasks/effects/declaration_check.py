@@ -2,21 +2,22 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from looptasks.core.combination import LIMITS, combination_findings
 from looptasks.core.finding import Finding, Place, errors, finding
 from looptasks.core.lint import (
-    is_inside,
     lone_fan,
     lone_findings,
     name_finding,
-    prompt_findings,
     value_findings,
 )
 from looptasks.core.settings import layered, settings_digest
 from looptasks.core.vocabulary import Vocabulary
+from looptasks.effects.artifact_schema import artifact_findings
 from looptasks.effects.declaration_files import Available, Snapshot
+from looptasks.effects.declared_prompt import judge_text, loop_prompt, with_judge
 from looptasks.effects.entry_point_vocabulary import installed
 from looptasks.effects.schema_check import Checked, check, check_settings
 from looptasks.effects.yaml_text import parse
@@ -89,13 +90,14 @@ def read_loop(desk: Desk, found: Available) -> LoopFile:
     checked, findings = read_mapping(desk.files, "loop", found.path)
     if checked is None:
         return LoopFile(place, folder, {}, frozenset(), "", findings)
-    settings = checked.value
-    prompt, missing = _loop_prompt(desk.files, folder, settings, place)
+    where = desk.files, folder, place
+    prompt, odd = loop_prompt(*where, "prompt", _prompt_file(checked.value))
+    settings, more = with_judge(checked.value, partial(loop_prompt, *where, "judge"))
     findings += (
         *_name_findings(settings, place, found.name),
         *value_findings(settings, place, desk.words),
-        *missing,
-        *prompt_findings(prompt, os.path.join(folder, _prompt_file(settings))),
+        *odd,
+        *more,
     )
     refused = frozenset(str(path[0]) for path in checked.refused)
     return LoopFile(place, folder, settings, refused, prompt, findings)
@@ -103,25 +105,6 @@ def read_loop(desk: Desk, found: Available) -> LoopFile:
 
 def _prompt_file(settings: Mapping[str, Any]) -> str:
     return str(settings.get("prompt", "prompt.md"))
-
-
-def _loop_prompt(
-    files: Snapshot, folder: str, settings: Mapping[str, Any], place: Place
-) -> tuple[str, tuple[Finding, ...]]:
-    name = _prompt_file(settings)
-    if not is_inside(name):
-        what = f"`prompt` is `{name[:80]}`, which leads out of the loop's folder"
-        fix = "use a path relative to that folder, without `..` and `~`"
-        return "", (finding("L021", place.file, what, fix),)
-    path = os.path.join(folder, name)
-    try:
-        text = files.text(path)
-    except DeclarationError as error:
-        return "", (finding("L009", error.where, error.what, error.fix),)
-    if text is not None and text.strip():
-        return text, ()
-    what = "there is no such prompt" if text is None else "the prompt is empty"
-    return "", (finding("L009", path, what, "write what the agent is to do there"),)
 
 
 def _name_findings(
@@ -143,7 +126,7 @@ def loop_draft(desk: Desk, found: Available) -> Draft:
     loop = read_loop(desk, found)
     where = os.path.join(loop.folder, _prompt_file(loop.settings))
     alone = (
-        *lone_findings(loop.prompt, where),
+        *lone_findings(f"{loop.prompt}\n{judge_text(loop.settings)}", where),
         *lone_fan(loop.settings, loop.place.file),
     )
     if errors(loop.findings) and not loop.settings:
@@ -173,6 +156,11 @@ def judge(
     for f in combination_findings(effective, place.whole, refused):
         if not (f.code in LIMITS and "max_iterations" in desk.given):
             yield own.get(f.code, f)
+    if {"artifact", "entries"}.isdisjoint(refused):
+        name = effective.get("artifact")
+        is_own = loop is not None and loop.settings.get("artifact") == name
+        where = loop.place if loop is not None and is_own else place
+        yield from artifact_findings(desk.files, effective, where)
 
 
 def stage_record(

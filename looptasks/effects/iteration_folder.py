@@ -1,17 +1,19 @@
 """An iteration's folder: prompt, attempts, output, check, and the record of it."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
 
-from looptasks.core.agent import Answer
 from looptasks.core.digest import of_value
+from looptasks.core.gate import Answer as Word
 from looptasks.core.iteration import Iteration, state_of
-from looptasks.core.progress import header, note
+from looptasks.core.progress import header, note, user_feedback
+from looptasks.effects.call_folder import CallFolder
 from looptasks.effects.files import (
     make_folder,
     read_all,
-    read_json,
+    read_bytes,
     storing,
     sync,
     write_all,
@@ -20,15 +22,17 @@ from looptasks.effects.files import (
 )
 from looptasks.effects.project_files import digest_of
 from looptasks.effects.prompt_files import file_variables
-from looptasks.effects.scrub import PRINTED, scrub
+from looptasks.effects.scrub import scrub
 from looptasks.effects.session_folder import SessionFolder, copy_whole, inputs_of
 
 _CHUNK, _LOG = 1 << 20, 20_000
+# What an attempt makes beside its own folder; the judge's words are about that.
+_MADE = ("output.md", "artifact.json", "judge")
 
 Record = Callable[[Iteration], None]
 
 
-class IterationFolder:
+class IterationFolder(CallFolder):
     """The folder of one iteration, as the runner sees it.
 
     `record` puts the finished iteration into the ledger; `stamp` tells the time.
@@ -48,11 +52,14 @@ class IterationFolder:
         self._record = record
         self._stamp = stamp
         self._path = session.iteration(self._stage, number)
+        super().__init__(self._path, durable=bool(self._validate))
         self._progress_size = 0
+        self.heard = 0
 
     def prepare(self, generation: int, inputs: Mapping[str, str]) -> None:
         """Make it, moving what an older generation left there to the archive."""
         known = inputs_of(self._file("inputs.json"))
+        self.heard = known.pop("heard", 0)
         current = {
             "schema": 1,
             "generation": generation,
@@ -65,6 +72,7 @@ class IterationFolder:
                 self._session.archive_iterations(
                     self._stage, number - 1, number, self._stamp()
                 )
+            self.heard = 0
             make_folder(self._path)
             write_json(self._file("inputs.json"), current)
         self._start_progress()
@@ -78,27 +86,47 @@ class IterationFolder:
             write_whole(path, text)
             self._progress_size = len(text)
 
-    def attempts(self) -> list[str]:
-        """Return the folders of attempts made so far, oldest first."""
-        folder = self._file("attempts")
-        try:
-            numbers = sorted(int(name) for name in os.listdir(folder))
-        except (FileNotFoundError, ValueError):
-            return []
-        return [f"{folder}/{number}" for number in numbers]
+    def hear(self, words: Sequence[Word], heard: int) -> None:
+        """Put what people said into `progress.md`, once; `heard` counts their words."""
+        path = self._session.stage(self._stage, "progress.md")
+        known = read_bytes(path) or b""
+        for word in words:
+            added = user_feedback(word).encode()
+            if added not in known:
+                with storing(path), open(path, "ab") as file:
+                    file.write(added)
+        if heard != self.heard:
+            self.heard = heard
+            inputs = inputs_of(self._file("inputs.json"))
+            write_json(self._file("inputs.json"), {**inputs, "heard": heard})
 
     def new_attempt(self) -> str:
-        """Make the folder of the next attempt; a half-written answer moves aside."""
+        """Make the folder of the next attempt; what the last one left moves aside."""
         before = self.attempts()
-        folder = self._file("attempts")
-        make_folder(folder)
-        path = f"{folder}/{len(before) + 1}"
-        make_folder(path)
-        output = self._file("output.md")
-        if before and os.path.exists(output):
-            with storing(output):
-                os.replace(output, f"{before[-1]}/output.md")
+        path = super().new_attempt()
+        for name in _MADE if before and self.calls == self._path else ():
+            made = self._file(name)
+            if os.path.lexists(made):
+                with storing(made):
+                    os.replace(made, f"{before[-1]}/{name}")
         return path
+
+    def judges(self) -> "IterationFolder":
+        """Return the folder as the judge's calls see it: their attempts are apart."""
+        other = copy(self)
+        other.calls = self._file("judge")
+        make_folder(other.calls)
+        return other
+
+    @property
+    def artifact(self) -> str:
+        """The path that the artifact belongs at."""
+        return self.artifact_of(self._number)
+
+    def artifact_of(self, number: int) -> str:
+        """Return where an iteration's artifact is; empty for none."""
+        path = self._session.iteration(self._stage, number, "artifact.json")
+        return path if number else ""
 
     def variables(self, prompt: str) -> dict[str, str]:
         """Return the variables of a prompt that come from files."""
@@ -107,14 +135,9 @@ class IterationFolder:
             "PROGRESS": progress,
             "PROGRESS_FILE": progress,
             "OUTPUT": self._file("output.md"),
+            "ARTIFACT": self.artifact,
             **file_variables(self._session, self._inputs, prompt),
         }
-
-    def write_prompt(self, text: str) -> str:
-        """Keep the prompt, and return its path."""
-        path = self._file("prompt.md")
-        write_whole(path, text.encode())
-        return path
 
     def previous_log(self) -> str:
         """Return the end of what the check of the iteration before printed."""
@@ -125,22 +148,6 @@ class IterationFolder:
                 return file.read().decode("utf-8", "replace")
         except FileNotFoundError:
             return ""
-
-    def save_answer(self, answer: Answer | None, attempt: str) -> None:
-        """Write the verdict into the attempt's `result.json`; None if there is none.
-
-        A check may take long: until it is over, this file is all that says that the
-        agent was paid.
-        """
-        path = f"{attempt}/result.json"
-        for name in PRINTED:
-            scrub(f"{attempt}/{name}")
-        scrub(self._file("prompt.md"))
-        if answer is None:
-            return
-        facts = read_json(path)
-        value = {**(facts or {"schema": 1}), **_verdict(answer)}
-        write_json(path, value, durable=bool(self._validate))
 
     def save_output(self, text: str) -> str:
         """Keep the answer as `output.md`; return the digest of its content."""
@@ -160,6 +167,11 @@ class IterationFolder:
                 yield (head + newline).decode("utf-8", "replace")
                 rest = tail[-_CHUNK:]
             yield rest.decode("utf-8", "replace")
+
+    def new_log(self) -> None:
+        """Begin the check's log anew."""
+        with storing(self.log()), suppress(FileNotFoundError):
+            os.unlink(self.log())
 
     def log(self) -> str:
         """Return the path of the check's log."""
@@ -198,17 +210,3 @@ class IterationFolder:
 
     def _file(self, name: str) -> str:
         return f"{self._path}/{name}"
-
-
-def _verdict(answer: Answer) -> dict[str, Any]:
-    return {
-        "verdict": answer.verdict,
-        "reason": answer.reason,
-        "cost_usd": answer.cost_usd,
-        "tokens": answer.tokens._asdict() if answer.tokens else None,
-        "model": answer.model or None,
-        "session_id": answer.session_id or None,
-        "turns": answer.turns,
-        "estimated": answer.estimated,
-        "resets_at": answer.resets_at or None,
-    }

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from looptasks.core.finding import Finding, Place, errors, finding
+from looptasks.core.finding import Finding, Place, errors
 from looptasks.core.layout import (
     Group,
     Placed,
@@ -16,7 +17,7 @@ from looptasks.core.layout import (
     wiring,
     with_fans,
 )
-from looptasks.core.lint import is_inside, prompt_findings, value_findings
+from looptasks.core.lint import value_findings
 from looptasks.core.lint_pipeline import (
     artifact_findings,
     fan_findings,
@@ -37,7 +38,7 @@ from looptasks.effects.declaration_check import (
     stage_record,
 )
 from looptasks.effects.declaration_files import Available
-from looptasks.errors import DeclarationError
+from looptasks.effects.declared_prompt import inline_prompt, judge_text, with_judge
 
 
 class Cast(NamedTuple):
@@ -48,6 +49,11 @@ class Cast(NamedTuple):
     prompt: str
     settings: dict[str, Any]
     findings: tuple[Finding, ...]
+
+    @property
+    def texts(self) -> str:
+        """All that has variables to be filled in."""
+        return f"{self.prompt}\n{judge_text(self.settings)}"
 
 
 def pipeline_draft(
@@ -61,10 +67,13 @@ def pipeline_draft(
     declared, place = checked.value, Place(found.path)
     layout = groups(declared.get("stages", ()), found.path, checked.refused)
     lost = frozenset(str(p[-1]) for p in checked.refused if p[0] == "defaults")
-    base = declared.get("defaults", {})
+    top = Place(found.path, "defaults")
+    ask = partial(inline_prompt, desk.files, top, "judge")
+    base, odd = with_judge(declared.get("defaults", {}), ask)
     findings += (
         *file_findings(declared, place, found.name),
-        *value_findings(base, Place(found.path, "defaults"), desk.words),
+        *odd,
+        *value_findings(base, top, desk.words),
         *shape_findings(layout, loops),
     )
     shelf = _shelf(desk, layout, loops)
@@ -87,35 +96,17 @@ def _cast(
     shelf: Mapping[str, LoopFile],
 ) -> Cast:
     loop = shelf.get(stage.declared.get("loop", ""))
-    own = of_stage(stage.declared)
+    where = desk.files, stage.place
+    own, odd = with_judge(
+        of_stage(stage.declared), partial(inline_prompt, *where, "judge")
+    )
     below = loop.settings if loop else {}
     settings = layered({"name": stage.name, **below}, defaults, own, desk.given)
     if loop is not None:
-        return Cast(stage, loop, loop.prompt, settings, loop.findings)
-    prompt, findings = _inline_prompt(desk, stage)
-    return Cast(stage, None, prompt, settings, findings)
-
-
-def _inline_prompt(desk: Desk, stage: Placed) -> tuple[str, tuple[Finding, ...]]:
+        return Cast(stage, loop, loop.prompt, settings, (*loop.findings, *odd))
     text = str(stage.declared.get("prompt", ""))
-    path = text.strip()
-    if not path.endswith(".md") or "\n" in path:
-        return text, tuple(prompt_findings(text, stage.place.whole))
-    what = stage.place.says("prompt", path)
-    fix = "name a file of the project, or write the prompt as text"
-    is_word = len(path.split()) == 1
-    if is_word and not is_inside(path):
-        what += " leads out of the project"
-        return text, (finding("L021", stage.place.file, what, fix),)
-    try:
-        content = desk.files.text(path)
-    except DeclarationError as error:
-        return text, (finding("L009", error.where, error.what, error.fix),)
-    if content is not None:
-        return content, tuple(prompt_findings(content, path))
-    what += " is taken as the prompt itself: there is no such file"
-    odd = (finding("P019", stage.place.file, what, fix),) if is_word else ()
-    return text, (*odd, *prompt_findings(text, stage.place.whole))
+    prompt, findings = inline_prompt(*where, "prompt", text)
+    return Cast(stage, None, prompt, settings, (*findings, *odd))
 
 
 def _cast_findings(desk: Desk, cast: Cast, lost: frozenset[str]) -> Iterator[Finding]:
@@ -145,7 +136,7 @@ def _wired_draft(
     findings += tuple(fan_findings(beads))
     artifacts = {c.stage.name: str(c.settings.get("artifact", "")) for c in casts}
     findings += tuple(artifact_findings(layout, artifacts))
-    prompts = {cast.stage.name: cast.prompt for cast in casts}
+    prompts = {cast.stage.name: cast.texts for cast in casts}
     wired = wiring(layout, prompts)
     if layout and not has_same_names(layout):
         findings += tuple(wiring_findings(layout, wired, prompts))
@@ -164,7 +155,7 @@ def _record(cast: Cast, stage: Placed, wired: tuple[str, ...]) -> dict[str, Any]
     record = stage_record(name, f"stage:{name}", cast.settings, cast.prompt)
     folder = os.path.normpath(cast.loop.folder) if cast.loop else ""
     parent, field = split(str(stage.declared["each"])) if fanned(stage) else ("", "")
-    inputs = contents(stage, wired, cast.prompt)
+    inputs = contents(stage, wired, cast.texts)
     return record | {
         "folder": folder,
         "inputs": list(inputs),

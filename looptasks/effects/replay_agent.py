@@ -73,7 +73,8 @@ class ReplayAgent:
     def _source(self, call: Call) -> str:
         number = padded(call.iteration)
         own = folder_tree.place(self._folder, call.stage)
-        inner = f"{call.stage}/{number}" if os.path.isdir(own) else number
+        role = "judge/" if call.stage.endswith("/judge") else ""
+        inner = f"{call.stage}/{number}" if os.path.isdir(own) else f"{role}{number}"
         output = folder_tree.place(self._folder, f"{inner}/output.md")
         if os.path.islink(output) or not os.path.isfile(output):
             raise LoopError(

@@ -40,7 +40,7 @@ def pack(stage: str) -> None:
     What the disk refuses stays as it is: the work is done either way.
     """
     for iteration in _folders(f"{stage}/iterations"):
-        for attempt in _folders(f"{iteration}/attempts"):
+        for attempt in _attempts(iteration):
             with suppress(OSError):
                 if os.path.getsize(f"{attempt}/stdout") > _WORTH:
                     _pack(f"{attempt}/stdout")
@@ -63,7 +63,7 @@ def _pack(path: str) -> None:
 
 def cut_long(iteration: str, limit: Callable[[], int]) -> None:
     """Cut the long transcripts of an iteration whose answers are kept beside them."""
-    for attempt in _folders(f"{iteration}/attempts"):
+    for attempt in _attempts(iteration):
         if os.path.exists(f"{attempt}/{ANSWER}"):
             with suppress(OSError):
                 cut(f"{attempt}/stdout", limit())
@@ -106,6 +106,11 @@ def _pour_lines(source: BinaryIO, target: BinaryIO, most: int) -> int:
 def _pour(source: IO[bytes], target: IO[bytes]) -> None:
     while block := source.read(_CHUNK):
         target.write(block)
+
+
+def _attempts(iteration: str) -> Iterator[str]:
+    yield from _folders(f"{iteration}/attempts")
+    yield from _folders(f"{iteration}/judge/attempts")
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -153,6 +153,7 @@ def _tools(place: Workplace, job: Job, recording: str | None) -> Tools:
         processes=processes(),
         ledger=_StageLedger(place, name),
         clock=_StageClock(place, job.subject),
+        limit=lambda: place.record().limit,
         inspect=_inspector(place, stage, folder.artifact),
         judge=_judge(place, stage, recording),
         rule=rule_of(stage.loop),
@@ -270,6 +271,8 @@ def stand_still(place: Workplace, stage: Stage, step: Iterate | Stop) -> Any:
 def _failed(place: Workplace, stage: Stage, stop: Stop) -> Any:
     try:
         place.hold()
+        if stage.parent and _is_told(place, stage, stop):
+            return {"summary": f"{stop.status}: {stop.reason}"}
         stop = _naming_branch(place, stage, stop)
         close(place, stage, stop)
         if bead := bead_of(stage.name):
@@ -281,6 +284,14 @@ def _failed(place: Workplace, stage: Stage, stop: Stop) -> Any:
     except LoopError as error:
         return TaskFailed(f"{stop.reason}\n{error}")
     return TaskFailed(stop.reason)
+
+
+def _is_told(place: Workplace, stage: Stage, stop: Stop) -> bool:
+    """Tell whether this run has already said that an instance stopped like that."""
+    session = place.record()
+    record = session.stage(stage.name)
+    fresh = record.stopped > max(session.run_at, record.touched)
+    return fresh and (record.status, record.reason) == (stop.status, stop.reason)
 
 
 def _naming_branch(place: Workplace, stage: Stage, stop: Stop) -> Stop:

@@ -25,8 +25,19 @@ def agent_for(
     return RecordingAgent(agent, os.path.join(root, record))
 
 
+def judging(stage: Stage) -> Stage:
+    """Return a stage as its judge works in it."""
+    loop = stage.loop
+    agent = loop.judge.agent if loop.judge else None
+    if agent is not None:
+        loop = loop._replace(agent=agent)
+    return stage._replace(loop=loop._replace(judge=None))
+
+
 def refuse_unknown_agent(stage: Stage, root: str) -> None:
     """Raise when a stage's agent cannot be started; loads nothing that starts one."""
+    if stage.loop.judge is not None and stage.loop.judge.agent is not None:
+        refuse_unknown_agent(judging(stage), root)
     choice = stage.loop.agent
     if isinstance(choice, dict):
         if "command" in choice:

@@ -63,6 +63,8 @@ class Course(Lookout):
         record = self.record
         if self.place.news():
             return Stop("held", "something new comes first")
+        if above := self._unready():
+            return Stop("held", f"waits for {above}")
         if (stop := self._stopped()) is not None:
             return stop
         if self._sight is None:
@@ -73,6 +75,20 @@ class Course(Lookout):
                 held = held_back(self.stage.loop, record, self._means())
                 return held or restart
         return self.next_step(record)
+
+    def _unready(self) -> str:
+        """Name a stage with instances that this one rests on and that is not through.
+
+        doit does not say: such a stage lets others go on, whatever became of it.
+        """
+        for name in (*self.stage.inputs, *self.stage.after):
+            above = self.pipeline.stage(name)
+            if above is None or not above.parent:
+                continue
+            status = self.place.record().stage(name).status
+            if status != "complete" or name in self.place.resting:
+                return f"{above.task} ({status})"
+        return ""
 
     def _stopped(self) -> Stop | None:
         """Return how the stage stopped in this very run: it is not tried again."""
@@ -131,6 +147,7 @@ class Course(Lookout):
             spent=record.spending(),
             budget_usd=self.request.budget,
             signal=signal.asked if signal else "",
+            limit=self.place.limited(),
         )
 
     def job(self, step: Iterate) -> "Job":

@@ -3,7 +3,17 @@
 from typing import Any
 
 from looptasks.core.completion import RULES, Rule
+from looptasks.core.pipeline import Loop
 from looptasks.errors import DeclarationError
+
+
+def rule_of(loop: Loop) -> Rule:
+    """Return the rule that says when a loop is done: its passes, if it has any."""
+    if not loop.passes:
+        return rule_named(loop.completion)
+    from looptasks.core.passes import all_passes  # noqa: PLC0415 - seldom
+
+    return all_passes
 
 
 def rule_named(name: str) -> Rule:

@@ -4,24 +4,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from looptasks.core.agent import Answer, Call
-from looptasks.core.duration import spoken
-from looptasks.core.instant import instant
 from looptasks.core.job import Failed, Job, Tools
 from looptasks.core.pipeline import Loop
-from looptasks.core.progress import feedback
-from looptasks.core.prompt import render
+from looptasks.core.progress import feedback, user_feedback
+from looptasks.core.prompt import render, variables
 from looptasks.core.step import out_of_time
+from looptasks.core.usage_limit import spoken_limit
 from looptasks.errors import StorageError
+from looptasks.runner.limits import held, limited, wait_for_limit
 
 RETRIED = frozenset({"transient", "timeout", "hung", "garbled"})
 _NO_LESSON = ("interrupted", "limit")  # nothing that the next agent could do better
-_UNTOLD, _MARGIN = 15 * 60.0, 5.0  # seconds: a limit whose end was not told; to be sure
-_SLICE = 60.0  # seconds: no single wait outlasts a machine that was put to sleep
+_TELLING = frozenset({"FEEDBACK", "PROGRESS", "PROGRESS_FILE"})
 
 
 def adopt(job: Job, tools: Tools) -> tuple[str, Answer] | None:
     """Take over a finished call; note calls that ended while nobody looked."""
-    noted = {event.get("attempt") for event in job.failures}
+    noted = {event.get("attempt") for event in _own(job)}
     for attempt in tools.folder.attempts():
         answer = tools.agent.read(attempt)
         number = _number(attempt)
@@ -37,22 +36,22 @@ def adopt(job: Job, tools: Tools) -> tuple[str, Answer] | None:
 def try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
     """Make attempts until one is good, or no further one makes sense."""
     loop, tried, limits = job.stage.loop, 0, 0
-    failures = list(job.failures)
+    failures = _own(job)
     while True:
-        pause = loop.backoff * 2 ** (tried - 1) if tried else _delay(job)
-        if pause and (cut := tools.clock.pause(pause, "")):
+        if cut := _pause(job, tools, tried):
             return cut
         attempt, answer = _attempt(job, tools, failures)
         if answer.verdict == "ok":
             return attempt, answer
-        failures.append(_note_failure(job, tools, _number(attempt), answer))
-        job = _poorer(job, answer)
+        told = limited(job, answer)
+        failures.append(_note_failure(job, tools, _number(attempt), answer, **told))
+        job = poorer(job, answer)
         end = _ended(job, answer)
         if end is not None:
             return end
         if answer.verdict == "limit":
             limits += 1  # it is nobody's failure: no attempt is counted
-            if cut := _wait_for_limit(answer, limits, tools):
+            if cut := wait_for_limit(answer, limits, tools):
                 return cut
             continue
         tried, limits = tried + 1, 0
@@ -60,12 +59,26 @@ def try_attempts(job: Job, tools: Tools) -> tuple[str, Answer] | Failed:
             return Failed(answer.verdict, answer.reason)
 
 
+def _pause(job: Job, tools: Tools, tried: int) -> Failed | None:
+    """Let pass what must pass before an agent starts; return what cut it short."""
+    loop = job.stage.loop
+    delay = loop.delay if job.history else 0.0
+    pause = loop.backoff * 2 ** (tried - 1) if tried else delay
+    cut = tools.clock.pause(pause, "") if pause else None
+    return cut or held(tools)
+
+
+def _own(job: Job) -> list[Mapping[str, Any]]:
+    """Return the failed attempts of the same role: each counts its own."""
+    return [event for event in job.failures if event.get("role", "") == job.role]
+
+
 def _number(attempt: str) -> int:
     return int(attempt.rpartition("/")[2])
 
 
-def _poorer(job: Job, answer: Answer) -> Job:
-    """Return the job with the time and the money that a failed attempt has left."""
+def poorer(job: Job, answer: Answer) -> Job:
+    """Return the job with the time and the money that an attempt has left."""
     seconds, dollars = job.seconds_left, job.dollars_left
     return job._replace(
         seconds_left=None if seconds is None else seconds - answer.seconds,
@@ -77,9 +90,7 @@ def _ended(job: Job, answer: Answer) -> Failed | None:
     """Say why no further attempt is to be made, if so."""
     waits = answer.verdict == "limit" and job.stage.loop.on_limit == "wait"
     if answer.verdict == "limit" and not waits:
-        why, line, fix = answer.reason.partition("\n")
-        until = f", until {answer.resets_at}" if answer.resets_at else ""
-        return Failed("limit", f"{why}{until}{line}{fix}")
+        return Failed("limit", spoken_limit(answer.reason, answer.resets_at))
     if answer.verdict not in RETRIED and not waits:
         return Failed(answer.verdict, answer.reason)
     if job.seconds_left is not None and job.seconds_left <= 0:
@@ -89,43 +100,19 @@ def _ended(job: Job, answer: Answer) -> Failed | None:
     return None
 
 
-def _wait_for_limit(answer: Answer, limits: int, tools: Tools) -> Failed | None:
-    """Wait until a usage limit is over; return what cut that short.
-
-    One that is hit again although its end has passed is waited for ever longer.
-    """
-    now = _now(tools)
-    told = instant(answer.resets_at)
-    end = now + _UNTOLD if told is None else told / 10**9 + _MARGIN
-    end = max(end, now + min(_MARGIN + _SLICE * (limits - 1), _UNTOLD))
-    until = f" until {answer.resets_at}" if answer.resets_at else ""
-    why = f"usage limit: waiting{until} ({spoken(end - now)})"
-    while (left := end - _now(tools)) > 0:
-        if cut := tools.clock.pause(min(left, _SLICE), why):
-            return cut
-        why = ""
-    return None
-
-
-def _now(tools: Tools) -> float:
-    return (instant(tools.clock.now()) or 0) / 10**9
-
-
-def _delay(job: Job) -> float:
-    return job.stage.loop.delay if job.history else 0.0
-
-
 def _attempt(
     job: Job, tools: Tools, failures: Sequence[Mapping[str, Any]]
 ) -> tuple[str, Answer]:
     attempt = tools.folder.new_attempt()
+    if job.words:
+        tools.folder.hear(job.words, job.heard)
     prompt = tools.folder.write_prompt(_prompt(job, tools, failures))
     loop = job.stage.loop
     call = Call(
         prompt=prompt,
         folder=attempt,
         cwd=tools.project.root,
-        stage=job.stage.name,
+        stage="/".join(filter(None, (job.stage.name, job.role))),
         iteration=job.number,
         model=loop.model,
         env=job.env,
@@ -168,9 +155,13 @@ def _no_result(attempt: str) -> StorageError:
 
 
 def _note_failure(
-    job: Job, tools: Tools, attempt: int, answer: Answer | None
+    job: Job,
+    tools: Tools,
+    attempt: int,
+    answer: Answer | None,
+    **more: Any,  # noqa: ANN401 - fields of an event
 ) -> dict[str, Any]:
-    fields = {
+    fields: dict[str, Any] = {
         "iteration": job.number,
         "attempt": attempt,
         "verdict": answer.verdict if answer else "interrupted",
@@ -179,6 +170,8 @@ def _note_failure(
         "cost_usd": answer.cost_usd if answer else None,
         "tokens": answer.tokens._asdict() if answer and answer.tokens else None,
         "estimated": bool(answer and answer.estimated),
+        **({"role": job.role} if job.role else {}),
+        **more,
     }
     tools.ledger.event("attempt", **fields)
     return fields
@@ -198,12 +191,26 @@ def _prompt(job: Job, tools: Tools, failures: Sequence[Mapping[str, Any]]) -> st
         "PERSPECTIVE": perspective(loop, job.number),
         "ITEM": job.item,
         "GOAL": job.goal,
-        "FEEDBACK": feedback(log, kept, unmet),
+        "FEEDBACK": feedback(log, kept, unmet, job.words),
         "VALIDATE": loop.validate,
+        "PASS": job.pass_name,
+        "PASS.prompt": _pass_prompt(loop, job.pass_name),
+        "ARTIFACT.previous": tools.folder.artifact_of(_last_good(job)),
         **tools.folder.variables(loop.prompt),
         **job.variables,
     }
-    return render(loop.prompt, values)
+    text = render(loop.prompt, values)
+    told = _TELLING.intersection(variables(loop.prompt))
+    return text if told else "\n".join([text, *map(user_feedback, job.words)])
+
+
+def _pass_prompt(loop: Loop, name: str) -> str:
+    return next((found.prompt for found in loop.passes if found.name == name), "")
+
+
+def _last_good(job: Job) -> int:
+    """Return the last iteration with a good artifact, 0 when there is none."""
+    return next((i.number for i in reversed(job.history) if i.artifact), 0)
 
 
 def perspective(loop: Loop, number: int) -> str:

@@ -9,9 +9,10 @@ from looptasks.core.digest import MISSING, of_value
 from looptasks.core.iteration import Iteration, result_digest
 from looptasks.core.job import Checked, Failed, Finished, Job, Outcome, Tools
 from looptasks.core.output import read_fields
-from looptasks.core.process import Command, CutShort, check_code
+from looptasks.core.process import CutShort
 from looptasks.core.step import Iterate, Sight, Stop, completion
 from looptasks.runner.attempts import adopt, try_attempts
+from looptasks.runner.layers import Layers, checked_layers, validated
 
 
 def run_iteration(job: Job, tools: Tools) -> Outcome:
@@ -24,6 +25,8 @@ def run_iteration(job: Job, tools: Tools) -> Outcome:
 
 def _run(job: Job, tools: Tools) -> Outcome:
     tools.folder.prepare(job.generation, job.inputs)
+    if job.stage.loop.artifact:
+        job = job._replace(env={**job.env, "LOOP_ARTIFACT": tools.folder.artifact})
     checked = _check_before(job, tools)
     if checked is not None:
         return checked
@@ -32,7 +35,12 @@ def _run(job: Job, tools: Tools) -> Outcome:
     if isinstance(found, Failed):
         return found
     attempt, answer = found
-    iteration = _iteration(job, tools, answer, (attempt, before))
+    output = tools.folder.save_output(answer.text)
+    layers = checked_layers(job, tools, answer)
+    if isinstance(layers, Failed):
+        return layers
+    work = Work(attempt, answer, output, before, layers)
+    iteration = _iteration(job, tools, work)
     tools.folder.settle(iteration)
     return Finished(iteration)
 
@@ -44,6 +52,16 @@ class Before(NamedTuple):
     commit: str | None
     fingerprint: str
     files: Mapping[str, str]
+
+
+class Work(NamedTuple):
+    """A good attempt, and what came of it."""
+
+    attempt: str
+    answer: Answer
+    output: str
+    before: Before
+    layers: Layers
 
 
 def _before(job: Job, tools: Tools) -> Before:
@@ -71,7 +89,7 @@ def _check_before(job: Job, tools: Tools) -> Checked | None:
     loop = job.stage.loop
     if not loop.check_before or job.history or job.number > 1:
         return None
-    code = _validate(job, tools) if loop.validate else None
+    code = validated(job, tools) if loop.validate else None
     seen = {"left": _files(job, tools), "reads": list(loop.reads)}
     tools.ledger.event("check", exit_code=code, **seen)
     sight = Sight(
@@ -83,57 +101,37 @@ def _check_before(job: Job, tools: Tools) -> Checked | None:
     return Checked(step.reason) if done else None
 
 
-def _validate(job: Job, tools: Tools) -> int:
-    log = tools.folder.log()
-    ended = tools.processes.run(
-        Command(
-            argv=("sh", "-c", job.stage.loop.validate),
-            cwd=tools.project.root,
-            stdin="/dev/null",
-            stdout=log,
-            stderr=log,
-            env=job.env,
-            timeout=job.stage.loop.timeout,
-        )
-    )
-    tools.folder.close_log()
-    return check_code(ended)
-
-
-def _iteration(
-    job: Job, tools: Tools, answer: Answer, since: tuple[str, Before]
-) -> Iteration:
-    attempt, before = since
-    loop = job.stage.loop
-    output = tools.folder.save_output(answer.text)
+def _iteration(job: Job, tools: Tools, work: Work) -> Iteration:
+    answer, before, layers = work.answer, work.before, work.layers
+    loop, spent = job.stage.loop, layers.spent(answer)
     parsed = read_fields(tools.folder.chunks(answer.text), loop.output_parse)
-    validation = None
-    if loop.validate:
-        validation = {"command": loop.validate, "exit_code": _validate(job, tools)}
     left = _left(job, tools, before)
     iteration = Iteration(
         number=job.number,
         started_at=before.time,
         finished_at=tools.clock.now(),
-        attempts=int(attempt.rpartition("/")[2]),
+        attempts=int(work.attempt.rpartition("/")[2]),
         agent=tools.agent.name,
         model=answer.model or loop.model,
         exit_code=answer.exit_code,
         parsed=parsed,
-        validation=validation,
-        cost_usd=answer.cost_usd,
-        tokens=answer.tokens._asdict() if answer.tokens else None,
-        estimated=answer.estimated,
-        seconds=answer.seconds,
+        validation=layers.validation,
+        cost_usd=spent.cost_usd,
+        tokens=spent.tokens._asdict() if spent.tokens else None,
+        estimated=spent.estimated,
+        seconds=spent.seconds,
         inputs=of_value(dict(job.inputs)),
         previous=job.history[-1].result if job.history else "",
-        result=result_digest(output, parsed, validation),
-        output=output,
+        result=result_digest(work.output, parsed, layers.validation, layers.artifact),
+        output=work.output,
         left=left,
         reads=loop.reads,
         changed=_changed(before, left),
         item=job.item,
         base_commit=before.commit,
+        heard=tools.folder.heard,
+        artifact=layers.artifact,
+        judge=layers.judge,
     )
     if before.fingerprint:
         moved = before.fingerprint != tools.project.fingerprint()
@@ -148,7 +146,8 @@ def _integrated(job: Job, tools: Tools, iteration: Iteration) -> Iteration:
     if complete and tools.integrate is not None and (refusal := tools.integrate()):
         tools.folder.append_log(refusal)
         check = {"command": "merge", "exit_code": 1}
-        result = result_digest(iteration.output, iteration.parsed, check)
+        known = iteration.output, iteration.parsed
+        result = result_digest(*known, check, iteration.artifact)
         iteration = iteration._replace(validation=check, result=result)
         step = _after(job, tools, iteration)
     action = "stop" if isinstance(step, Stop) else "continue"

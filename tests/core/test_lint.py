@@ -32,6 +32,12 @@ def settings(code: str, words: str, text: str) -> Case:
     return loop(code, words, f"name: tidy\n{text}\n")
 
 
+def schema(code: str, words: str, text: str) -> Case:
+    """Return the case of a loop whose artifact has a faulty schema."""
+    files = {LOOP: "name: tidy\nartifact: menu\n", PROMPT: "Tidy up."}
+    return Case(code, words, files | {"schemas/menu.schema.json": text})
+
+
 def pipeline(code: str, words: str, text: str) -> Case:
     """Return the case of a faulty pipeline beside a good loop."""
     good = {LOOP: "name: tidy\n", PROMPT: "Tidy up."}
@@ -99,6 +105,20 @@ CASES = (
     settings("L024", "2 `perspectives`", "perspectives: [a, b]\nmax_iterations: 1"),
     loop("L025", "needs a stage `plan`", "name: tidy\n", prompt="Do ${INPUTS.plan}."),
     settings("L026", "a pattern, not a file", "writes: docs/*.md"),
+    settings("L009", "loops/tidy/judge.md", "judge: judge.md"),
+    settings("L021", "`judge` is `../x.md`", "judge: ../x.md"),
+    settings("L027", "did you mean `plan`?", "artifact: paln"),
+    schema("L028", "is not JSON", "{"),
+    schema("L028", "not an object", "[]"),
+    schema("L028", "`type`", '{"type": "objekt"}'),
+    schema("L028", "nothing is fetched", '{"$ref": "http://localhost:9/x.json"}'),
+    schema("L028", "nothing is fetched", '{"items": {"$ref": "#/$defs/none"}}'),
+    settings("L029", "there is no `artifact`", "entries: [1, 2]"),
+    settings("L029", "`phase` has no list", "artifact: phase\nentries: [1, 2]"),
+    settings("L030", "`entries: [3, 7]`", "artifact: spec\nentries: [7, 3]"),
+    settings("L031", "called `a`", "passes: [a, b, {name: a}]"),
+    settings("L032", "leave `completion` out", PLATEAU + "passes: [a, b]"),
+    settings("L033", "3 `passes`", "passes: [a, b, c]\nmax_iterations: 2"),
     pipeline("P001", "NUL", "name: all\0"),
     pipeline(
         "P002",
@@ -220,6 +240,42 @@ def test_words_of_later_versions_are_valid_declarations(tmp_path: Path) -> None:
     text = "name: tidy\ncompletion: beads-empty\neach: beads\ngate: user\n"
     more = "artifact: plan\nisolation: worktree\nagent: opencode\n"
     assert lint(project(tmp_path, {LOOP: text + more, PROMPT: "Tidy."})) == []
+
+
+@pytest.mark.parametrize("layer", ["artifact: plan", "judge: judge.md", "passes: [a]"])
+def test_any_layer_can_validate(tmp_path: Path, layer: str) -> None:
+    text = f"name: tidy\ncompletion: validated\n{layer}\n"
+    judge = {"loops/tidy/judge.md": "Is it good?"}
+    assert lint(project(tmp_path, {LOOP: text, PROMPT: "Tidy.", **judge})) == []
+
+
+def test_the_variables_of_a_judges_prompt_are_checked(tmp_path: Path) -> None:
+    judge = {"loops/tidy/judge.md": "${ARTIFACT} ${PASS.prompt} ${PASS.name} ${GAOL}"}
+    text = "name: tidy\njudge: {prompt: judge.md, agent: cluade}\n"
+    found = lint(project(tmp_path, {LOOP: text, PROMPT: "Tidy.", **judge}))
+    assert sorted(f.code for f in found) == ["L011", "L012", "L012"]
+
+
+def test_a_pipelines_judge_is_a_file_of_the_project_or_a_text(tmp_path: Path) -> None:
+    stages = (
+        "- {name: a, prompt: x, judge: judges/a.md}\n"
+        "- {name: b, prompt: x, judge: 'Is ${INPUTS.a} good?'}\n"
+        "- {name: c, prompt: x, judge: judges/none.md}\n"
+        "- {name: d, prompt: x, judge: 'Is ${INPUTS.nobody} good?'}\n"
+    )
+    files = {PIPELINE: f"name: all\nstages:\n{stages}", "judges/a.md": "Is it ${GAOL}?"}
+    found = lint(project(tmp_path, files))
+    assert sorted(f.code for f in found) == ["L012", "P014", "P019"]
+
+
+@pytest.mark.parametrize("name", ["menu.schema.json", "menu.json", "plan.schema.json"])
+def test_a_schema_of_the_projects_own_is_found(tmp_path: Path, name: str) -> None:
+    artifact = name.partition(".")[0]
+    text = f"name: tidy\nartifact: {artifact}\n"
+    files = {LOOP: text, PROMPT: "Tidy.", f"schemas/{name}": '{"type": "object"}'}
+    assert lint(project(tmp_path, files)) == []
+    (tmp_path / "schemas" / name).write_text('{"type": 5}')
+    assert [f.code for f in lint(str(tmp_path))] == ["L028"]
 
 
 def test_a_refused_value_is_not_also_called_missing(tmp_path: Path) -> None:
