@@ -9,6 +9,7 @@ from looptasks.core.iteration import iteration_from
 from looptasks.core.signal import Signals
 from looptasks.core.spending import Spending, together
 from looptasks.core.stage_record import StageRecord
+from looptasks.core.usage_limit import UsageLimit, limit_from
 
 Event = Mapping[str, Any]
 
@@ -40,6 +41,7 @@ class SessionRecord:
         self.run_at = 0
         self.news_at = 0
         self.cut_short = False
+        self.limit: UsageLimit | None = None
 
     def stage(self, name: str) -> StageRecord:
         """Return the record of a stage, a blank one for a stage not yet begun."""
@@ -87,6 +89,7 @@ def _run(record: SessionRecord, event: Event) -> None:
     record.run, record.end, record.stops = event, None, []
     record.runs += 1
     record.run_at = record.events
+    record.limit = None
     record.cut_short = False
     record.signals = record.signals.without_stops()
 
@@ -135,6 +138,7 @@ def _check(record: SessionRecord, event: Event) -> None:
 def _attempt(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
     stage.failures.append(event)
+    record.limit = limit_from(event) or record.limit
     stage.updated_at = event["at"]
     stage.spending = stage.spending.add(
         event["cost_usd"],
@@ -167,7 +171,9 @@ def _stop(record: SessionRecord, event: Event) -> None:
 def _restart(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
     stage.cut(event["keep"])
-    stage.retries += bool(event.get("retry"))
+    if event.get("retry"):
+        stage.retries += 1
+        record.news_at = record.events
     stage.touched = record.events
     stage.status, stage.reason = "invalidated", event["reason"]
 

@@ -33,6 +33,7 @@ class StageRecord:
         self.generation = 0
         self.stopped = 0
         self.touched = 0
+        self.retries = 0
         self.answers = Answers()
         self._good = 0
 

@@ -56,6 +56,9 @@ class InstanceCourse(Course):
         # In a worktree of its own it sees other files than the project has.
         return dict(reads) if self.isolated else super()._known(reads, record)
 
+    def _unready(self) -> str:
+        return ""  # who makes its task looks at single instances
+
     def upstream(self) -> frozenset[str]:
         """Return the names of all that the instance rests on."""
         tree, stages = self.grove.tree, self.pipeline.upstream(self.node.stage)

@@ -229,6 +229,13 @@ class Workplace:
                 return Failed("paused", signal.asked)
         return None
 
+    def limited(self) -> str:
+        """Say which usage limit is to end this run, empty for none."""
+        limit = self.record().limit if self.owned else None
+        if limit is None or limit.waits or not limit.left(self.clock.epoch()):
+            return ""
+        return f"no agent is started any more: {limit.reason}"
+
     def put(self, stage: str, iteration: Iteration) -> None:
         """Record a finished iteration; on return it has reached the disk."""
         fields = iteration._asdict()

@@ -19,7 +19,7 @@ import json, os, sys, time
 kind, item = os.environ["LOOP_TYPE"], os.environ.get("LOOP_ITEM", "")
 head, _, item_text = sys.stdin.read().partition("---\\n")
 artifact = head.partition("ARTIFACT=")[2].strip()
-entry = json.loads(item_text) if item_text.strip() else {}
+entry = json.JSONDecoder().raw_decode(item_text)[0] if item_text[:1] == "{" else {}
 with open(os.environ["RUNS"], "a") as log:
     log.write(f"{kind}:{item}" if item else kind)
     log.write("\\n")

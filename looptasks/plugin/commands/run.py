@@ -31,7 +31,7 @@ class Run(Yielding, cmd_run.Run):
         self.loader.workers = params.get("num_process", 0)
         what = ""
         try:
-            code = super().execute(params, args) or 0
+            code = self._rounds(params, args)
         except KeyboardInterrupt:
             code = _INTERRUPTED
         except LoopError as error:
@@ -43,6 +43,31 @@ class Run(Yielding, cmd_run.Run):
             sys.stderr.write(traceback.format_exc())
             code, what = _OWN_ERROR, "an error in looptasks itself, shown above"
         return self._close(code, what, self._stream(params["reporter"]))
+
+    def _rounds(self, params: Any, args: list[str]) -> int:
+        """Have doit run, and again while something came up that it can heed."""
+        while True:
+            code: int = super().execute(params, args) or 0
+            if code == _INTERRUPTED or not (self._has_news() or self._asks(params)):
+                return code
+            self.dep_manager = None
+
+    def _asks(self, params: Any) -> bool:
+        """Ask a person at the terminal; tell whether there is a word to go on with."""
+        engaged = self.loader.engagement
+        if engaged is None or not engaged.place.owned or engaged.place.lost:
+            return False
+        if self._stream(params["reporter"]) is not sys.stdout:
+            return False
+        from looptasks.plugin.gate_prompt import ask_at_terminal  # noqa: PLC0415
+
+        return ask_at_terminal(engaged)
+
+    def _has_news(self) -> bool:
+        engaged = self.loader.engagement
+        if engaged is None or not engaged.place.owned or engaged.place.lost:
+            return False
+        return bool(engaged.place.news())
 
     def get_reporters(self) -> dict[str, Any]:
         """Return all reporters, each noting failures for the last word."""
