@@ -12,6 +12,7 @@ from looptasks.core.completion import fixed_n
 from looptasks.core.job import Failed, Finished, Job, Outcome, Tools
 from looptasks.core.pipeline import Stage, loop_from
 from looptasks.core.process import Command, Ended
+from looptasks.core.usage_limit import UsageLimit, limit_from
 from looptasks.effects.files import read_json, write_json
 from looptasks.effects.iteration_folder import IterationFolder
 from looptasks.effects.session_folder import SessionFolder
@@ -100,6 +101,7 @@ class Bench:
         self.clock, self.agent = clock, agent
         self.events: list[dict[str, Any]] = []
         self.settled: list[Any] = []
+        self.limit: UsageLimit | None = None
         self.root = str(folder)
         self.attempts = folder / ".loop/s/tidy/iterations/0001/attempts"
         self._folder = IterationFolder(
@@ -160,6 +162,7 @@ class Bench:
             ledger=self,
             clock=self.clock,
             rule=fixed_n,
+            limit=lambda: self.limit,
         )
 
 
@@ -226,6 +229,46 @@ def test_a_limit_that_never_ends_is_asked_about_ever_less_often(
     assert gaps == sorted(gaps)
     assert gaps[0] == pytest.approx(5, abs=1)
     assert gaps[-1] == pytest.approx(15 * 60, abs=1)
+
+
+def test_a_limit_that_another_stage_waits_for_holds_this_one_in_silence(
+    tmp_path: Path, clock: Simulated
+) -> None:
+    bench = Bench(tmp_path, clock, Scripted(clock, OK))
+    bench.limit = UsageLimit("5-hour limit", NOON + HOUR, waits=True)
+
+    assert isinstance(bench.iterate(), Finished)
+    assert bench.agent.called_at == [HOUR]
+    assert max(clock.waits) <= 60
+    assert (clock.said, bench.events) == ([], [])
+
+
+def test_a_limit_that_stops_the_run_lets_no_agent_start(
+    tmp_path: Path, clock: Simulated
+) -> None:
+    bench = Bench(tmp_path, clock, Scripted(clock, OK))
+    bench.limit = UsageLimit("5-hour limit", NOON + HOUR, waits=False)
+
+    assert bench.iterate(on_limit="wait") == Failed("limit", "5-hour limit")
+    assert (bench.agent.calls, bench.events) == ([], [])
+
+
+def test_a_limit_that_is_over_holds_nobody(tmp_path: Path, clock: Simulated) -> None:
+    bench = Bench(tmp_path, clock, Scripted(clock, OK))
+    bench.limit = UsageLimit("5-hour limit", NOON, waits=False)
+
+    assert isinstance(bench.iterate(), Finished)
+
+
+def test_a_limit_is_told_to_all_with_its_end(tmp_path: Path, clock: Simulated) -> None:
+    bench = Bench(tmp_path, clock, Scripted(clock, LIMIT))
+
+    bench.iterate(on_limit="stop")
+
+    (event,) = bench.events
+    told = limit_from({**event, "at": stamp(NOON)})
+    reason = f"it was limit, until {stamp(NOON + HOUR)}"
+    assert told == UsageLimit(reason, NOON + HOUR + 5, waits=False)
 
 
 def test_a_usage_limit_stops_with_its_exact_end(
