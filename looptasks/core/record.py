@@ -39,8 +39,8 @@ class SessionRecord:
         self.began = ""
         self.landing: Event | None = None
         self.run_at = 0
-        self.news_at = 0
-        self.cut_short = False
+        self.news: dict[str, int] = {}
+        self.cut_short: set[str] = set()
         self.limit: UsageLimit | None = None
 
     def stage(self, name: str) -> StageRecord:
@@ -90,7 +90,7 @@ def _run(record: SessionRecord, event: Event) -> None:
     record.runs += 1
     record.run_at = record.events
     record.limit = None
-    record.cut_short = False
+    record.cut_short = set()
     record.signals = record.signals.without_stops()
 
 
@@ -107,12 +107,13 @@ def _signal(record: SessionRecord, event: Event) -> None:
             stage.status, stage.reason = "running", ""
     if event["signal"] == "resume" and record.cut_short:
         # doit does nothing twice: an iteration that was given up needs a new round.
-        record.cut_short, record.news_at = False, record.events
+        record.news |= dict.fromkeys(record.cut_short, record.events)
+        record.cut_short = set()
 
 
 def _ack(record: SessionRecord, event: Event) -> None:
     record.signals = record.signals.acknowledged(event)
-    record.cut_short = record.cut_short or bool(event["iteration"])
+    record.cut_short |= {event["stage"]} if event["iteration"] else set()
     stage = record.stage(event["stage"])
     stage.status, stage.reason = "paused", event["reason"]
     stage.updated_at = event["at"]
@@ -173,7 +174,7 @@ def _restart(record: SessionRecord, event: Event) -> None:
     stage.cut(event["keep"])
     if event.get("retry"):
         stage.retries += 1
-        record.news_at = record.events
+        record.news[stage.name] = record.events
     stage.touched = record.events
     stage.status, stage.reason = "invalidated", event["reason"]
 
@@ -215,7 +216,7 @@ def _news(record: SessionRecord, stage: StageRecord) -> None:
     """Note what came up about a stage that had come to rest."""
     stage.touched = record.events
     if stage.status != "running":
-        record.news_at = record.events
+        record.news[stage.name] = record.events
 
 
 def _landing(record: SessionRecord, event: Event) -> None:

@@ -110,8 +110,8 @@ class Keeper:
     def _obey(self, line: Line, message: object | None) -> None:
         if isinstance(message, dict):
             self._start(line, Request(message))
-        elif message is not None:
-            self._stop(line)
+        elif isinstance(message, list):
+            self._stop(line, message)
 
     def _hang_up(self, line: Line) -> None:
         self._poll.unregister(line.fd)
@@ -135,10 +135,12 @@ class Keeper:
         else:
             line.reply(kept.recorded())
 
-    def _stop(self, line: Line) -> None:
-        for kept in self._kept:
+    def _stop(self, line: Line, folders: list[bytes]) -> None:
+        """End the commands whose record is below one of the folders."""
+        named = {k for k in self._kept if k.request.record.startswith(tuple(folders))}
+        for kept in named:
             kept.asked = kept.asked or "interrupted"
-        self._stops.append((line, set(self._kept)))
+        self._stops.append((line, named))
 
     def _reap(self) -> None:
         while found := child_watch.ended(self._mains):

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from threading import Lock
 from typing import Any, NamedTuple, cast
@@ -69,8 +69,12 @@ class KeeperProcesses:
 
     def stop_all(self) -> None:
         """End every running command; its `run` returns with how=interrupted."""
+        self.stop_below([""])
+
+    def stop_below(self, folders: Iterable[str]) -> None:
+        """End the commands that keep their records below one of these folders."""
         if self.keeper:
-            self._ask("stop")
+            self._ask([_absolute(f) + b"/" if f else b"" for f in folders])
 
     def end_marked(self, run_id: str, *, dead: bool = True) -> int:
         """End all that another run left running; return how many.

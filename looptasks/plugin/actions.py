@@ -73,12 +73,18 @@ def iterate(place: Workplace, job: Job, recording: str | None) -> Any:
             return {"summary": f"not needed: {reason}"}
         case Failed("paused", reason):
             return _paused(place, job, reason)
+        case Failed("interrupted", reason):
+            return _interrupted(place, job, reason)
         case Failed(verdict, reason):
-            number = f"iteration {job.number} failed"
-            if verdict == "interrupted":
-                return TaskFailed(f"{number}: {reason}", report=False)
-            stop = _stop(job.stage, verdict, f"{number}: {verdict}: {reason}")
-            return _failed(place, job.stage, stop)
+            text = f"iteration {job.number} failed: {verdict}: {reason}"
+            return _failed(place, job.stage, _stop(job.stage, verdict, text))
+
+
+def _interrupted(place: Workplace, job: Job, reason: str) -> Any:
+    """Give an iteration up that was ended; the ledger says what comes next."""
+    if place.news():
+        return {"summary": "ended at once: something new comes first"}
+    return TaskFailed(f"iteration {job.number} failed: {reason}", report=False)
 
 
 def _paused(place: Workplace, job: Job, reason: str) -> Any:

@@ -128,12 +128,14 @@ def _grown(
     from looptasks.plugin.grove import Grove  # noqa: PLC0415 - seldom
     from looptasks.plugin.grove_goals import instance_goals  # noqa: PLC0415
     from looptasks.plugin.grove_graph import Growth, grove_tasks  # noqa: PLC0415
+    from looptasks.plugin.recall import watch  # noqa: PLC0415
 
     wanted, workers = asked
     how = engaged.pipelines[entry], engaged.requests[entry]
     grove = Grove(engaged.place, *how, forced=courses[0].forced)
     growth = Growth(grove, courses, workers=workers)
     mine = [name for name in wanted if engaged.entry_of(name) == entry]
+    watch(engaged.place, engaged.pipelines[entry])
     yield from instance_goals(growth, mine)
     yield from grove_tasks(growth)
 

@@ -84,7 +84,12 @@ class Workplace:
 
     def news(self) -> bool:
         """Tell whether something was said since that only another round can heed."""
-        return self.owned and self.record().news_at > self._round
+        return self.owned and bool(self.newly())
+
+    def newly(self) -> list[str]:
+        """Return the stages that something was said about in this round."""
+        news = self.record().news
+        return [name for name, line in news.items() if line > self._round]
 
     @property
     def lost(self) -> bool:
