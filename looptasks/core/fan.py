@@ -81,6 +81,8 @@ def is_finished(bead: SeenBead, record: StageRecord | None) -> bool:
 
 def _why_again(bead: SeenBead, record: StageRecord, session: str) -> str | None:
     """Say why a closed bead has something to do."""
+    if record.answers.unheard:
+        return f"feedback by {record.answers.unheard[0].by}"
     if record.status == "complete":
         reworded = record.inputs.get("bead") != bead.digest
         return "it was reworded" if reworded else None

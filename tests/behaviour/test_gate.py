@@ -2,10 +2,13 @@
 
 import json
 import signal
+from pathlib import Path
 
 import pytest
 
+from tests.support.bead_project import SESSION, SWARM, BeadProject
 from tests.support.live_processes import within
+from tests.support.onion_project import OnionProject
 from tests.support.project import Project, Ran
 from tests.support.session_schemas import faults
 
@@ -401,3 +404,72 @@ def test_long_feedback_is_kept_whole(gated: Project) -> None:
     (event,) = gated.ledger("s", "gate")
     assert event["feedback"] == long
     assert gated.json("s", "gates", "plan.json")["feedback"] == long
+
+
+def test_each_bead_has_its_own_gate_and_hears_feedback_when_closed(
+    tmp_path: Path,
+) -> None:
+    project = BeadProject(tmp_path / "beads")
+    project.swarm(max_iterations=1, gate="user")
+    project.bead("first")
+    project.bead("second", "first")
+    assert project.doit(SWARM, SESSION).code == 4
+    assert project.began() == ["first:1"]
+    told(project, "approve", "bead:first")
+    assert project.doit(SWARM, SESSION).code == 4
+    assert project.began() == ["first:1", "second:1"]
+    project.ok(SWARM, SESSION, "approve=yes")
+    told(project, "iterate", "bead:second", "feedback=more")
+    assert project.doit(SWARM, SESSION).code == 4
+    assert project.began() == ["first:1", "second:1", "second:2"]
+    assert project.state("s", "beads/second")["iteration_completed"] == 2
+
+
+@pytest.fixture
+def onion(tmp_path: Path) -> OnionProject:
+    """A plan and two specs with gates, and nothing run yet."""
+    project = OnionProject(tmp_path / "onion")
+    project.layers(plan={"gate": "user"}, spec={"gate": "user"})
+    project.wish({name: {f"{name}1": "one"} for name in ("a", "b")})
+    return project
+
+
+def peel(project: OnionProject, *words: str) -> Ran:
+    return project.doit("pipeline:onion", "session=s", *words)
+
+
+def test_instances_have_gates_of_their_own(onion: OnionProject) -> None:
+    ran = peel(onion)
+    assert ran.code == 4
+    assert ran.last.startswith("waiting: plan waits for your word; ")
+    shown = ran.out.splitlines()
+    start = shown.index("plan waits for your word:")
+    lines = ["  T", "  O", "  specs:", "    - a: a", "    - b: b"]
+    assert shown[start + 1 : start + 6] == lines
+    assert onion.new_runs() == ["plan"]
+    told(onion, "approve")
+    ran = peel(onion)
+    assert ran.code == 4
+    assert ran.last.startswith("waiting: spec:a, spec:b wait for your word; ")
+    assert onion.new_runs() == ["spec:a", "spec:b"]
+    told(onion, "approve", "stage:spec:a")
+    ran = peel(onion)
+    assert ran.last.startswith("waiting: spec:b waits for your word; ")
+    assert onion.new_runs() == ["code:a1", "phase:a1"]
+    assert onion.json("s", "gates", "spec", "a.json")["decision"] == "approve"
+    told(onion, "iterate", "spec:b", "feedback=more")
+    assert peel(onion).code == 4
+    assert onion.new_runs() == ["spec:b"]
+    assert onion.shell(peel(onion).command).code == 0
+    assert onion.new_runs() == ["code:b1", "phase:b1"]
+
+
+def test_an_onion_approved_on_the_command_line_runs_through(
+    onion: OnionProject,
+) -> None:
+    assert peel(onion, "approve=yes").code == 0
+    assert len(onion.ledger("s", "gate")) == 3
+    assert len(onion.new_runs()) == 7
+    told(onion, "iterate", "plan", "feedback=better")
+    assert peel(onion, "approve=yes").code == 0
+    assert onion.new_runs() == ["plan"]
