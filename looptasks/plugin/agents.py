@@ -26,10 +26,13 @@ def agent_for(
 
 
 def judging(stage: Stage) -> Stage:
-    """Return a stage as its judge works in it."""
+    """Return a stage as its judge works in it; what is replayed is so as a whole."""
     loop = stage.loop
     agent = loop.judge.agent if loop.judge else None
-    if agent is not None:
+    replayed = "replay" in (
+        loop.agent if isinstance(loop.agent, dict) else [loop.agent]
+    )
+    if agent is not None and not replayed:
         loop = loop._replace(agent=agent)
     return stage._replace(loop=loop._replace(judge=None))
 

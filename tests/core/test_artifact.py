@@ -19,7 +19,7 @@ from looptasks.core.artifact_markdown import markdown
 from looptasks.core.artifact_text import Problem, canonical, parsed
 from looptasks.core.fenced_block import last_block
 
-texts = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+texts = st.text(st.characters(codec="utf-8"), max_size=20)
 scalars = st.none() | st.booleans() | st.integers() | texts
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 values = st.recursive(

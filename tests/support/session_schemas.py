@@ -19,12 +19,14 @@ _KINDS = {
     r"waves/\d+/state\.json": "wave-state",
     rf"{_ITERATION}/state\.json": "iteration-state",
     rf"{_ITERATION}/inputs\.json": "inputs",
-    rf"{_ITERATION}/attempts/\d+/result\.json": "result",
-    rf"{_ITERATION}/attempts/\d+/usage\.json": "usage",
-    rf"{_ITERATION}/attempts/\d+/stream\.json": "stream",
+    rf"{_ITERATION}/(?:judge/)?attempts/\d+/result\.json": "result",
+    rf"{_ITERATION}/(?:judge/)?attempts/\d+/usage\.json": "usage",
+    rf"{_ITERATION}/(?:judge/)?attempts/\d+/stream\.json": "stream",
     r"gates/.+\.json": "gate",
     r".+/state\.json": "stage-state",
 }
+# What agents made has a schema of the loop's choice.
+_ARTIFACTS = r".+/(output/[^/]+|entries/[^/]+/[^/]+|iterations/.+/artifact)\.json"
 
 
 def names() -> list[str]:
@@ -56,7 +58,7 @@ def faults(session: Path) -> Iterator[str]:
     """Yield what is wrong with the JSON files and the ledger of a session."""
     for path in sorted(session.rglob("*.json")):
         name = str(path.relative_to(session))
-        if "/current/" in f"/{name}":
+        if "/current/" in f"/{name}" or re.fullmatch(_ARTIFACTS, name):
             continue
         kind = kind_of(name)
         if kind is None:
