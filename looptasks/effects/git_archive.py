@@ -5,7 +5,7 @@ import re
 from looptasks.core.worktree import branch_of, is_instance, is_of
 from looptasks.effects.git_worktree import Worktrees
 
-_NUMBERED = re.compile(r"archive/(.+)-\d+")
+_NUMBERED = re.compile(r"archive/(.+)-(\d+)")
 
 
 class BranchArchive:
@@ -39,31 +39,38 @@ class BranchArchive:
         return any(self._git.is_ancestor(tip, newer) for newer in tips)
 
     def _copied(self, name: str, tip: str) -> str:
-        number = 1
-        while (found := self._git.tip(self._place(name, number))) not in (None, tip):
-            number += 1
-        place = self._place(name, number)
-        if found is None:
-            self._git.run("update-ref", f"refs/heads/{place}", tip, "")
+        kept = self._numbered(name)
+        for number, commit in kept.items():
+            if commit == tip:  # a kill came right after the copy
+                return self._place(name, number)
+        place = self._place(name, max(kept, default=0) + 1)
+        self._git.run("update-ref", f"refs/heads/{place}", tip, "")
         return place
+
+    def _numbered(self, name: str) -> dict[int, str]:
+        """Return the commits of a worktree's branches set aside, by number."""
+        pairs = ((_NUMBERED.fullmatch(n), tip) for n, tip in self._tips().items())
+        return {int(m[2]): tip for m, tip in pairs if m and m[1] == name}
 
     def _place(self, name: str, number: int) -> str:
         return f"{self._root}archive/{name}-{number}"
 
     def instances(self) -> list[str]:
         """Return the names of the instances that have a branch."""
-        return [n for n in self._names() if is_instance(n) and "/" not in n]
+        return [n for n in self._tips() if is_instance(n) and "/" not in n]
 
     def of(self, stage: str) -> list[str]:
         """Return the branches of a stage and of those below it, set aside or not."""
-        names = ((n, _NUMBERED.fullmatch(n)) for n in self._names())
+        names = ((n, _NUMBERED.fullmatch(n)) for n in self._tips())
         return [
             f"{self._root}{name}"
             for name, aside in names
             if is_of(aside[1] if aside else name, stage)
         ]
 
-    def _names(self) -> list[str]:
+    def _tips(self) -> dict[str, str]:
+        """Return the session's branches, by name without what all have in common."""
         root = f"refs/heads/{self._root}"
-        said = self._git.run("for-each-ref", "--format=%(refname)", root)
-        return [line.removeprefix(root) for line in said.splitlines()]
+        said = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", root)
+        pairs = (line.split() for line in said.splitlines())
+        return {ref.removeprefix(root): commit for commit, ref in pairs}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from looptasks.core.landing import NOTE
 from looptasks.core.worktree import result_of
 from looptasks.effects.files import make_folder, read_json, storing, write_json
 from looptasks.effects.git_advance import tree_of
@@ -22,7 +23,7 @@ class ResultBranch:
         self._worktrees = worktrees
         self._git = worktrees.git
         self._archive = BranchArchive(worktrees)
-        self._note = os.path.join(worktrees.home, worktrees.session, "landing.json")
+        self._note = os.path.join(worktrees.home, worktrees.session, NOTE)
         self.name = result_of(worktrees.session)
 
     @property

@@ -11,26 +11,14 @@ import pytest
 
 from looptasks.core.merge import CheckResult, Dirty, Merged, NothingToMerge
 from looptasks.core.worktree import Worktree
+from tests.support.deadly_git import DeadlyGit, age_locks
 from tests.support.git_repository import ENVIRON, Repository, passes
 
-# Stands before git on PATH, and kills who started it at the call number $KILL_AT.
-_DEADLY = """\
-#!/bin/sh
-count=$(($(cat "$CALLS") + 1))
-echo $count > "$CALLS"
-if [ $count = "$KILL_AT" ]; then
-    case $KILL_HOW in
-    before) kill -9 $PPID; exit 1 ;;
-    during) "$REAL_GIT" "$@" & kill -9 $PPID; wait; exit 1 ;;
-    together) "$REAL_GIT" "$@" & sleep 0.00$((count % 5)); kill -9 $! $PPID; exit 1 ;;
-    esac
-fi
-exec "$REAL_GIT" "$@"
-"""
 _MERGE = """
 import sys
 from looptasks.effects.git_merge import Merging
 from looptasks.effects.git_worktree import Worktrees
+from tests.support.deadly_git import DeadlyGit, age_locks
 from tests.support.git_repository import passes
 root, name = sys.argv[1:]
 worktrees = Worktrees(root, "s")
@@ -75,50 +63,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return Repository(tmp_path / "project")
 
 
-class _Killer:
-    """Runs merges that are killed at one of their git calls."""
-
-    def __init__(self, repository: Repository, folder: Path) -> None:
-        self._repository = repository
-        self._calls = folder / "calls"
-        self._bin = folder / "bin"
-        self._bin.mkdir()
-        (self._bin / "git").write_text(_DEADLY)
-        (self._bin / "git").chmod(0o755)
-
-    def merge(self, name: str, at: int, how: str) -> int:
-        """Merge in a process, and return its exit code."""
-        self._calls.write_text("0")
-        environ = os.environ | {
-            "PATH": f"{self._bin}{os.pathsep}{os.environ['PATH']}",
-            "CALLS": str(self._calls),
-            "KILL_AT": str(at),
-            "KILL_HOW": how,
-            "REAL_GIT": shutil.which("git") or "",
-        }
-        command = (sys.executable, "-c", _MERGE, str(self._repository.root), name)
-        # No pipe: the git that outlives its parent would hold it open.
-        done = subprocess.run(
-            command, env=environ, stdout=subprocess.DEVNULL, check=False
-        )
-        _wait_for_orphans(self._bin)
-        return done.returncode
-
-
-def _wait_for_orphans(folder: Path) -> None:
-    listing = ("ps", "-eo", "args")
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        if f"{folder}/git" not in subprocess.check_output(listing, text=True):
-            return
-        time.sleep(0.02)
-
-
-def _age_locks(repository: Repository) -> None:
-    for lock in (repository.top / ".git").rglob("*.lock"):
-        os.utime(lock, (1, 1))
-
-
 def _assert_goes_on(repository: Repository, worktree: Worktree) -> None:
     outcome = repository.merging.merge_back(worktree, passes)
     assert isinstance(outcome, Merged | NothingToMerge)
@@ -132,15 +76,15 @@ def _assert_goes_on(repository: Repository, worktree: Worktree) -> None:
 def test_a_merge_killed_at_any_git_call_is_before_or_after(
     repository: Repository, tmp_path: Path, how: str
 ) -> None:
-    killer, call, code = _Killer(repository, tmp_path), 0, -9
+    deadly, call, code = DeadlyGit(tmp_path), 0, -9
     while code == -9:
         call += 1
         name = f"w{call}"
         worktree = repository.work(name, **{name: name})
         before = repository.head
-        code = killer.merge(name, call, how)
+        code = deadly.run(call, how, "-c", _MERGE, str(repository.root), name)
         if how == "together":
-            _age_locks(repository)
+            age_locks(repository)
             repository.merging.recover()
         assert repository.status == "", f"killed at call {call}"
         parents = repository.git("log", "-1", "--format=%P", "main").split()
@@ -219,7 +163,7 @@ def _die_half_way(repository: Repository, worktree: Worktree, armed: Path) -> No
         return CheckResult(ok=False)
 
     aside.merge_back(worktree, die)
-    _age_locks(repository)
+    age_locks(repository)
 
 
 def test_the_next_run_takes_back_a_half_done_checkout(
@@ -275,7 +219,7 @@ def test_taking_back_undoes_files_that_became_folders(
 def test_an_old_lock_that_no_git_holds_is_removed(repository: Repository) -> None:
     lock = repository.root / ".git/index.lock"
     lock.touch()
-    _age_locks(repository)
+    age_locks(repository)
     worktree = repository.work("w", w="w")
     assert isinstance(repository.merging.merge_back(worktree, passes), Merged)
     assert not lock.exists()
