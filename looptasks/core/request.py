@@ -20,7 +20,7 @@ VARIABLES: Mapping[str, str] = {
     "reason": "why, for the ledger",
     "approve": "yes: approve every gate that this run comes to",
     "feedback": "what the next iteration is to do differently",
-    "by": "who answers a gate, if not the user of this shell",
+    "by": "who answers or signals, if not the user of this shell",
 }
 _ENVIRONMENT = {
     "session": "LOOP_SESSION",

@@ -1,22 +1,21 @@
 """A step: what a stage does next, and why. Every decision carries its reason."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from looptasks.core.completion import (
     Answer,
     Deadlocked,
     Done,
-    Evidence,
     Exhausted,
     Rule,
     Waiting,
     pending_items,
 )
-from looptasks.core.digest import MISSING
 from looptasks.core.gate import asked, judged, spare
 from looptasks.core.iteration import Iteration
 from looptasks.core.pipeline import Loop
+from looptasks.core.sight import Sight, has_settled, staleness
 from looptasks.core.spending import Spending
 from looptasks.core.stage_record import StageRecord
 
@@ -58,25 +57,6 @@ class Stop(NamedTuple):
 Step = Restart | Iterate | Stop
 
 
-class Sight(NamedTuple):
-    """What was seen of the project just before deciding.
-
-    `inputs` and `reads` map names to digests; `known_reads` says how the session left
-    the files in `reads`. `missing` are files of `writes` that do not exist.
-    `stale` are reasons of another kind to start again; `since` is how many iterations
-    there were before this run.
-    """
-
-    inputs: Mapping[str, str] = {}
-    reads: Mapping[str, str] = {}
-    known_reads: Mapping[str, str] = {}
-    missing: tuple[str, ...] = ()
-    evidence: Evidence = Evidence()
-    forced: bool = False
-    stale: tuple[str, ...] = ()
-    since: int = 0
-
-
 class Means(NamedTuple):
     """What a session may still spend, and what people have signalled.
 
@@ -91,7 +71,7 @@ class Means(NamedTuple):
 
 def first_step(loop: Loop, record: StageRecord, sight: Sight) -> Restart | None:
     """Say whether finished iterations are stale; asked once per stage and run."""
-    if not record.failures and not _has_settled(record):
+    if not record.failures and not has_settled(record):
         return None
     if sight.forced:
         return Restart(0, ("asked to run everything again",))
@@ -233,46 +213,3 @@ def _over_budget(loop: Loop, record: StageRecord, means: Means) -> Stop | None:
             reason = f"the budget of ${budget:.2f} is used up ({spent.spoken()})"
             return Stop("waiting", reason, fix=f"budget={budget * 2:g}")
     return None
-
-
-def staleness(loop: Loop, record: StageRecord, sight: Sight) -> tuple[str, ...]:
-    """Say which inputs changed since the stage worked from them."""
-    before, now = relevant(loop, record.inputs), relevant(loop, sight.inputs)
-    reasons = _changes("input", before, now)
-    if "inputs" in loop.restart_on and _has_settled(record):
-        known = {**sight.reads, **sight.known_reads}
-        reasons += _changes("file", known, sight.reads)
-    return reasons
-
-
-def _has_settled(record: StageRecord) -> bool:
-    """Tell whether work rests on its inputs; a check before the first agent may do."""
-    return bool(record.iterations) or record.status == "complete"
-
-
-def relevant(loop: Loop, inputs: Mapping[str, str]) -> dict[str, str]:
-    """Return the inputs whose change makes finished iterations stale.
-
-    `prompt` and `config` stand for themselves; everything else is an input proper.
-    """
-    return {
-        name: digest
-        for name, digest in inputs.items()
-        if (name if name in ("prompt", "config") else "inputs") in loop.restart_on
-    }
-
-
-def _changes(
-    noun: str, before: Mapping[str, str], now: Mapping[str, str]
-) -> tuple[str, ...]:
-    return tuple(
-        f"{noun} `{name}` {_verb(before.get(name, MISSING), now.get(name, MISSING))}"
-        for name in sorted({*before, *now})
-        if before.get(name, MISSING) != now.get(name, MISSING)
-    )
-
-
-def _verb(before: str, now: str) -> str:
-    if before == MISSING:
-        return "appeared"
-    return "is gone" if now == MISSING else "changed"

@@ -11,18 +11,17 @@ from looptasks.core.gate import commands
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
 from looptasks.core.request import Request
+from looptasks.core.sight import Sight, relevant
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import (
     Iterate,
     Means,
     Restart,
-    Sight,
     Step,
     Stop,
     first_step,
     held_back,
     next_step,
-    relevant,
 )
 from looptasks.core.taskname import iteration_task
 from looptasks.effects.files import make_folder

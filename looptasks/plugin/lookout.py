@@ -8,8 +8,8 @@ from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.prompt import variables
 from looptasks.core.request import Request
 from looptasks.core.selector import Subject
+from looptasks.core.sight import Sight
 from looptasks.core.stage_record import StageRecord
-from looptasks.core.step import Sight
 from looptasks.plugin.workplace import Workplace
 
 

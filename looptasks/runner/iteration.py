@@ -10,7 +10,8 @@ from looptasks.core.iteration import Iteration, result_digest
 from looptasks.core.job import Checked, Failed, Finished, Job, Outcome, Tools
 from looptasks.core.output import read_fields
 from looptasks.core.process import CutShort
-from looptasks.core.step import Iterate, Sight, Stop, completion
+from looptasks.core.sight import Sight
+from looptasks.core.step import Iterate, Stop, completion
 from looptasks.runner.attempts import adopt, try_attempts
 from looptasks.runner.layers import Layers, checked_layers, validated
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from looptasks.core.completion import RULES
 from looptasks.core.gate import Answers, asked, judged, meant, typed
 from looptasks.core.record import SessionRecord
-from looptasks.core.step import Iterate, Means, Restart, Sight, Stop, next_step
+from looptasks.core.sight import Sight
+from looptasks.core.step import Iterate, Means, Restart, Stop, next_step
 from tests.support.recorded import a_loop, event, iteration_event
 
 GATED = a_loop(max_iterations=1, gate="user")

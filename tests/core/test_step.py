@@ -8,18 +8,10 @@ from hypothesis import strategies as st
 
 from looptasks.core.completion import RULES, Evidence
 from looptasks.core.record import SessionRecord
+from looptasks.core.sight import Sight, staleness
 from looptasks.core.spending import Spending
 from looptasks.core.stage_record import StageRecord
-from looptasks.core.step import (
-    Iterate,
-    Means,
-    Restart,
-    Sight,
-    Stop,
-    first_step,
-    next_step,
-    staleness,
-)
+from looptasks.core.step import Iterate, Means, Restart, Stop, first_step, next_step
 from tests.support.recorded import a_loop, attempt_event, event, iteration_event
 
 UNLIMITED, NOTHING = Means(), Sight()

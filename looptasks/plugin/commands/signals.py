@@ -1,6 +1,5 @@
 """`doit pause`, `doit resume`, `doit stop`: signals to a session, by its ledger."""
 
-import getpass
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from looptasks.core.selector import (
 from looptasks.errors import UsageError
 from looptasks.plugin.commands.asking import AskingCommand
 from looptasks.plugin.engagement import existing
+from looptasks.plugin.person import person
 from looptasks.plugin.state import session_state
 from looptasks.plugin.workplace import Workplace
 
@@ -51,7 +51,7 @@ class _Signal(AskingCommand):
         place.event(
             "signal",
             signal=self.name,
-            by=_user(),
+            by=person(request),
             reason=request.reason,
             **meant,
             durable=True,
@@ -151,10 +151,3 @@ def _standing(place: Workplace, selector: Selector) -> list[str]:
 def _spoken(place: Workplace, selector: Selector) -> str:
     part = f"{selector.text} of " if selector.kind else ""
     return f"{part}session {place.session}"
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"
