@@ -1,5 +1,6 @@
 """Beads: how near a board of beads comes to what its blockers and the slots allow."""
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -55,10 +56,12 @@ def _waves(board: Board) -> Sequence[Sequence[str]]:
 
 
 def _ours(bench: Bench, board: Board) -> Contender:
+    project, names = _project(bench.memory()), itertools.count()
+
     def seconds() -> float:
-        project = _project(bench.fresh("board"))
-        _write_board(project, [_bead(n, *what) for n, what in board.items()])
-        words = ("-n", str(_SIDE_BY_SIDE), "loop:swarm", "session=s")
+        session = f"s{next(names)}"
+        _write_board(project, [_bead(n, session, *what) for n, what in board.items()])
+        words = ("-n", str(_SIDE_BY_SIDE), "loop:swarm", f"session={session}")
         ran = doit(project, bench.with_us, *words)
         insist(ran.out.count(":0001 started, "), len(board), "agents that were started")
         insist_that(f"all {len(board)} beads are closed" in ran.out, ran.out)
@@ -70,7 +73,7 @@ def _ours(bench: Bench, board: Board) -> Contender:
 def _history(bench: Bench) -> Iterator[Row]:
     project = _project(bench.fresh("closed"))
     _write_board(
-        project, [_bead(f"b-{n:05d}", 0, (), "closed") for n in range(_CLOSED)]
+        project, [_bead(f"b-{n:05d}", "s", 0, (), "closed") for n in range(_CLOSED)]
     )
     doit(project, bench.with_us, "loop:swarm", "session=s")
     for title, words, floor in (
@@ -107,7 +110,7 @@ def _project(folder: Path) -> Path:
         "max_iterations": 1,
         "isolation": "shared",
         # The prompt is the bead as markdown: its title says how long to rest.
-        "agent": {"command": ["sh", "-c", "exec sleep $(sed 's/.*: //')"]},
+        "agent": {"command": ["sh", "-c", "read sign id seconds; exec sleep $seconds"]},
     }
     (loop / "loop.yaml").write_text(json.dumps(declared))
     (loop / "prompt.md").write_text("${BEAD}")
@@ -115,7 +118,11 @@ def _project(folder: Path) -> Path:
 
 
 def _bead(
-    name: str, seconds: float, blockers: Sequence[str], status: str = "open"
+    name: str,
+    session: str,
+    seconds: float,
+    blockers: Sequence[str],
+    status: str = "open",
 ) -> dict[str, object]:
     then = "2026-01-01T00:00:00Z"
     needs = [
@@ -130,14 +137,14 @@ def _bead(
         "created_at": then,
         "updated_at": then,
         **({"closed_at": then} if status == "closed" else {}),
-        "labels": ["loop/s"],
+        "labels": [f"loop/{session}"],
         **({"dependencies": needs} if needs else {}),
     }
 
 
 def _write_board(project: Path, beads: Sequence[Mapping[str, object]]) -> None:
     folder = project / ".beads"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     # As `bd` writes them: no blanks, nothing that is empty.
     text = (json.dumps(bead, separators=(",", ":")) for bead in beads)
     lines = "".join(f"{line}\n" for line in text)

@@ -33,6 +33,10 @@ class SessionBusy(LoopError):  # noqa: N818 - it is a state of the session, not 
     """Another runner owns the session."""
 
 
+class BeadTaken(UsageError):  # noqa: N818 - a state of the bead, as above
+    """A bead is somebody else's by now."""
+
+
 class StorageError(LoopError):
     """The disk refused: full, read-only, or not ours."""
 

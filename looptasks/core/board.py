@@ -12,7 +12,7 @@ from looptasks.errors import StorageError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from looptasks.core.bead import Bead
 
@@ -20,15 +20,24 @@ if TYPE_CHECKING:
 class Board:
     """The beads by id: those that are not closed, and the lines of the others."""
 
-    __slots__ = ("_children", "_closed", "_lines", "_live", "others", "where")
+    __slots__ = (
+        "_children",
+        "_closed",
+        "_labelled",
+        "_lines",
+        "_live",
+        "others",
+        "where",
+    )
 
     def __init__(self, where: str = "") -> None:
         self.where = where
         self.others: list[str] = []  # lines that are no beads, kept as they are
         self._live: dict[str, Bead] = {}
         self._closed: dict[str, Bead | None] = {}
-        self._lines: dict[str, tuple[int, str]] = {}
+        self._lines: dict[str, str] = {}
         self._children: dict[str, list[str]] | None = None
+        self._labelled: dict[str, dict[str, Bead]] = {}
 
     @classmethod
     def of(cls, beads: Iterable[Bead]) -> Board:
@@ -39,27 +48,39 @@ class Board:
 
     def put(self, beads: Iterable[Bead]) -> None:
         """Add or replace beads."""
-        self._children = None
         for bead in beads:
             id_ = bead["id"]
+            if self._children is not None and parents(bead) != self._parents(id_):
+                self._children = None
             closed = status(bead) == "closed"
             (self._live if closed else self._closed).pop(id_, None)
             (self._closed if closed else self._live)[id_] = bead
             self._lines.pop(id_, None)
+            self._relabel(bead)
 
-    def put_line(self, number: int, text: str, id_: str, bead: Bead | None) -> None:
-        """Add a bead by its line; None when it is closed and not looked at yet."""
-        if id_ in self._lines:
-            raise StorageError(
-                f"lines {self._lines[id_][0]} and {number} are both `{id_}`",
-                where=self.where,
-                fix="keep the newer of the two",
-            )
-        self._lines[id_] = (number, text)
-        if bead is None or status(bead) == "closed":
-            self._closed[id_] = bead
-        else:
-            self._live[id_] = bead
+    def _parents(self, id_: str) -> list[str]:
+        return parents(self.get(id_) or {})
+
+    def _relabel(self, bead: Bead) -> None:
+        for label, known in self._labelled.items():
+            if label in labels(bead):
+                known[bead["id"]] = bead
+            else:
+                known.pop(bead["id"], None)
+
+    def put_line(self, text: str, bead: Bead) -> None:
+        """Add a bead that is not there yet, with its line."""
+        self.put([bead])
+        self._lines[bead["id"]] = text
+
+    def put_closed(self, lines: Mapping[str, str]) -> None:
+        """Add closed beads that are not there yet by id and line, without a look."""
+        self._closed.update(dict.fromkeys(lines))
+        self._lines.update(lines)
+
+    def line_of(self, id_: str) -> str:
+        """Return the line that a bead was read from."""
+        return self._lines[id_]
 
     def after(self, beads: Iterable[Bead]) -> Board:
         """Return the board as it is when these beads are added or replaced."""
@@ -68,6 +89,8 @@ class Board:
         board._live = dict(self._live)
         board._closed = dict(self._closed)
         board._lines = dict(self._lines)
+        board._children = self._children
+        board._labelled = {label: dict(b) for label, b in self._labelled.items()}
         board.put(beads)
         return board
 
@@ -91,8 +114,7 @@ class Board:
         return bead
 
     def _read(self, id_: str) -> Bead:
-        number, text = self._lines[id_]
-        return bead_of(text, self.where, number)
+        return bead_of(self._lines[id_], self.where, f"the line of `{id_}`")
 
     def status(self, id_: str) -> str | None:
         """Return a bead's status, None when there is none of that id."""
@@ -114,8 +136,10 @@ class Board:
 
     def labelled(self, label: str) -> list[Bead]:
         """Return the beads with a label, closed ones included, sorted by id."""
-        found = [b for b in self.mentioning(label) if label in labels(b)]
-        return sorted(found, key=_id)
+        if label not in self._labelled:
+            found = (b for b in self.mentioning(label) if label in labels(b))
+            self._labelled[label] = {bead["id"]: bead for bead in found}
+        return sorted(self._labelled[label].values(), key=_id)
 
     def children(self, id_: str) -> list[str]:
         """Return the ids of a bead's children, sorted."""
@@ -135,7 +159,7 @@ class Board:
         yield from list(self.live())
         quoted = json_text.line(word)
         for id_, bead in list(self._closed.items()):
-            if bead is None and not _may_hold(quoted, self._lines[id_][1]):
+            if bead is None and not _may_hold(quoted, self._lines[id_]):
                 continue
             found = self.get(id_)
             if found is not None:
@@ -158,24 +182,25 @@ class Board:
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file: beads by id, untouched ones as they were."""
         for id_ in self.ids():
-            kept = self._lines.get(id_)
-            yield kept[1] if kept else json_text.line(self.get(id_))
+            if id_ not in self._lines:
+                self._lines[id_] = json_text.line(self.get(id_))
+            yield self._lines[id_]
         yield from self.others
 
 
-def bead_of(text: str, where: str, number: int) -> Bead:
+def bead_of(text: str, where: str, line: str) -> Bead:
     """Return the bead of a line; an error says which line is none."""
     fix = "mend or remove that line"
     try:
         bead = json_text.read(text)
     except (ValueError, RecursionError) as error:
-        what = f"line {number} is not JSON: {error}"
+        what = f"{line} is not JSON: {error}"
         raise StorageError(what, where=where, fix=fix) from error
     if isinstance(bead, dict) and bead.get("_type", "issue") != "issue":
         return bead
     wrong = _wrong(bead)
     if wrong:
-        raise StorageError(f"line {number} {wrong}", where=where, fix=fix)
+        raise StorageError(f"{line} {wrong}", where=where, fix=fix)
     return bead  # type: ignore[no-any-return]
 
 

@@ -16,6 +16,7 @@ class SeenBead(NamedTuple):
 
     `digest` is what it asks for, without who does it and when; `blockers` are the
     beads that must be closed first, and `holders` those that keep it from starting.
+    Of a `container` nothing is to be done but to close it after its children.
     """
 
     id: str
@@ -28,6 +29,7 @@ class SeenBead(NamedTuple):
     holders: tuple[str, ...] = ()
     created: str = ""
     closed: str = ""
+    container: bool = False
 
     @property
     def held(self) -> bool:
@@ -66,11 +68,16 @@ def why_due(bead: SeenBead, record: StageRecord | None, session: str) -> str | N
     complete = record is not None and record.status == "complete"
     if bead.status == "closed":
         return None if record is None else _why_again(bead, record, session)
-    if bead.status not in ("open", "in_progress"):
-        return None
-    if bead.status == "in_progress" and not is_ours(bead.assignee, session):
+    if bead.status not in ("open", "in_progress") or not is_free(bead, session):
         return None
     return "it was re-opened" if complete else "it is open"
+
+
+def is_free(bead: SeenBead, session: str) -> bool:
+    """Tell whether a bead that is not closed is nobody else's."""
+    if not bead.assignee:
+        return bead.status != "in_progress"
+    return is_ours(bead.assignee, session)
 
 
 def is_finished(bead: SeenBead, record: StageRecord | None) -> bool:
@@ -230,6 +237,6 @@ def _state(
 def _not_due(bead: SeenBead) -> tuple[State, str]:
     if bead.status == "closed":
         return "done", ""
-    if bead.status == "in_progress":
+    if bead.status == "in_progress" or (bead.status == "open" and bead.assignee):
         return "others", f"in the hands of {bead.assignee or 'somebody'}"
     return "away", bead.status

@@ -67,8 +67,9 @@ class BeadsFile:
         _sweep(self.folder)
         # Through a link, as some keep the beads of several clones in one place.
         real = os.path.realpath(self.path)
-        write_whole(real, text_of(board).encode("utf-8", "surrogatepass"), durable=True)
-        self._seen = None
+        data = text_of(board).encode("utf-8", "surrogatepass")
+        # What was written need not be read, unless another wrote since.
+        self._seen = _triple(write_whole(real, data, durable=True)), board
 
 
 def _read(path: str) -> tuple[tuple[int, int, int] | None, str]:

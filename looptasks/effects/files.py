@@ -45,8 +45,8 @@ class storing:  # noqa: N801 - like `suppress`; a generator is four times as slo
             raise StorageError(what, where=str(where), fix=fix) from error
 
 
-def write_whole(path: str, data: bytes, *, durable: bool = False) -> None:
-    """Replace a file by `data`, or leave it as it was."""
+def write_whole(path: str, data: bytes, *, durable: bool = False) -> os.stat_result:
+    """Replace a file by `data`, or leave it as it was; return how it was written."""
     temporary = beside(path)
     with storing(path):
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
@@ -54,11 +54,13 @@ def write_whole(path: str, data: bytes, *, durable: bool = False) -> None:
             write_all(descriptor, data)
             if durable:
                 os.fsync(descriptor)
+            stat = os.fstat(descriptor)
             os.close(descriptor)
             os.replace(temporary, path)
         except OSError:
             _close_and_remove(descriptor, temporary)
             raise
+    return stat
 
 
 def beside(path: str) -> str:

@@ -117,7 +117,7 @@ def _cut_transcripts(place: Workplace, job: Job) -> None:
 
 def _bead_failed(place: Workplace, bead: str, stop: Stop) -> dict[str, str]:
     """Let go of a bead that failed; others go on, the stage fails at its end."""
-    place.beads.tracker.release(bead)
+    place.beads.let_go(bead)
     return {"summary": f"{stop.status}: {stop.reason}"}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from looptasks.core.bead_inputs import as_begun
 from looptasks.core.bead_text import bead_text
 from looptasks.core.fan import SeenBead, actor_of, folder_of, task_of, why_due
 from looptasks.core.job import Job, Site
@@ -42,7 +43,11 @@ class BeadCourse(Course):
         seen = self.place.beads.seen()
         blockers = [b for b in self.bead.blockers if b in seen]
         self.stage = self.stage._replace(inputs=tuple(map(folder_of, blockers)))
-        return {**super()._inputs(), "bead": self.bead.digest}
+        found = {**super()._inputs(), "bead": self.bead.digest}
+        return as_begun(self.record, found, blockers, self._output)
+
+    def _output(self, bead: str) -> str:
+        return self.place.folder.relative(folder_of(bead), "output", "")
 
     def _known(self, reads: Mapping[str, str], record: StageRecord) -> dict[str, str]:
         # Beads of one session change each other's files all the time.
@@ -74,9 +79,9 @@ class BeadCourse(Course):
         if self.bead.status == "closed":
             # First of all: a crash right after this leaves a bead that is due.
             beads.tracker.reopen(self.bead_id, "its work is done again")
-        super().begin()
         if self.bead.status == "open":
             beads.claim(self.bead_id)
+        super().begin()
 
     def job(self, step: Iterate) -> Job:
         """Return the iteration that is due, in the bead's own worktree if any."""

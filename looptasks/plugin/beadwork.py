@@ -2,19 +2,22 @@
 
 import threading
 from collections.abc import Callable, Container
+from math import inf
 from typing import Any
 
-from looptasks.core.bead import status, targets
+from looptasks.core.bead import status
 from looptasks.core.board import Board
 from looptasks.core.completion import Workload
 from looptasks.core.dependency import arrows, find_cycles
 from looptasks.core.digest import of_value
 from looptasks.core.fan import SeenBead, actor_of, folder_of, is_ours
-from looptasks.core.readiness import holds, is_work, put_off
+from looptasks.core.instant import instant
+from looptasks.core.prerequisite import Needs, is_container, needs_of
+from looptasks.core.readiness import is_work, put_off
 from looptasks.core.tracker import Progress, deadlock, progress
 from looptasks.effects.beads_folder import find_folder
 from looptasks.effects.tracker_choice import tracker, tracker_command
-from looptasks.errors import UsageError
+from looptasks.errors import BeadTaken, UsageError
 
 _ASKED = (
     "title",
@@ -53,7 +56,8 @@ class Beadwork:
         self._revision: object = None
         self._board = Board()
         self._seen: dict[str, SeenBead] = {}
-        self._known: dict[str, tuple[Bead, SeenBead]] = {}
+        self._known: dict[str, tuple[Bead, SeenBead, bool]] = {}
+        self._next_day: float = inf
 
     def board(self) -> Board:
         """Return all beads of the project."""
@@ -64,27 +68,25 @@ class Beadwork:
         """Return the session's beads by id."""
         with self._lock:
             revision = self.tracker.revision()
-            if revision != self._revision:
+            if revision != self._revision or self._now() >= self._next_day:
                 self._read_again(revision)
             return self._seen
 
     def _read_again(self, revision: object) -> None:
-        self._board, now = self.tracker.beads(), self._now()
-        known = {
-            bead["id"]: (bead, self._look(bead, now))
-            for bead in self._board.labelled(self.label)
-            if is_work(bead)
-        }
+        self._board = board = self.tracker.beads()
+        before, known, now = self._known, {}, self._now()
+        for bead in board.labelled(self.label):
+            name = bead["id"]
+            kept = before.get(name)
+            # What rests on nothing else changes only with its own line.
+            if kept is not None and kept[0] is bead and not kept[2]:
+                known[name] = kept
+            elif is_work(bead):
+                more = _rests(board, bead) or bool(bead.get("defer_until"))
+                known[name] = bead, _seen(board, bead, now, self._worked()), more
+        self._next_day = _next_day(board, now)
         self._known, self._revision = known, revision
-        self._seen = {name: seen for name, (_, seen) in known.items()}
-
-    def _look(self, bead: Bead, now: int) -> SeenBead:
-        """Look at a bead, only once while nothing of it can have changed."""
-        known = self._known.get(bead["id"])
-        alone = not bead.get("dependencies") and not bead.get("defer_until")
-        if known is not None and alone and known[0] == bead:
-            return known[1]
-        return _seen(self._board, bead, now, self._worked())
+        self._seen = {name: kept[1] for name, kept in known.items()}
 
     def bead(self, bead: str) -> Bead:
         """Return a bead as the tracker has it."""
@@ -113,8 +115,11 @@ class Beadwork:
         found = self.progress()
         void = [b for b in found.in_progress if idle and self._is_ours(b)]
         taken = [b for b in found.in_progress if b not in void]
+        # `ready` shows what is assigned to somebody; only they can claim it.
+        others = [b for b in found.ready if b.get("assignee") and not self._is_ours(b)]
+        taken += others
         busy = [f"`{b['id']}` by {b.get('assignee')}" for b in taken]
-        ready = len(found.ready) + len(void)
+        ready = len(found.ready) - len(others) + len(void)
         stuck = "" if ready or busy else deadlock(self.board(), found)
         return Workload(
             closed=len(found.closed),
@@ -128,14 +133,23 @@ class Beadwork:
         return is_ours(str(bead.get("assignee") or ""), self.session)
 
     def claim(self, bead: str) -> None:
-        """Claim a bead for its agent."""
-        self.tracker.claim(bead, actor_of(self.session, bead))
+        """Claim a bead for its agent; refused while it is somebody else's."""
+        try:
+            self.tracker.claim(bead, actor_of(self.session, bead))
+        except UsageError as error:
+            raise BeadTaken(error.what, fix=error.fix) from error
+
+    def let_go(self, bead: str) -> None:
+        """Let others have a bead that an agent of the session had claimed."""
+        seen = self.seen().get(bead)
+        busy = seen is not None and seen.status == "in_progress"
+        if seen and busy and is_ours(seen.assignee, self.session):
+            self.tracker.release(bead)
 
     def release_dead(self) -> None:
         """Let go of what agents of earlier runs had claimed."""
-        for bead in list(self.seen().values()):
-            if bead.status == "in_progress" and is_ours(bead.assignee, self.session):
-                self.tracker.release(bead.id)
+        for bead in list(self.seen()):
+            self.let_go(bead)
 
     def command(self) -> str:
         """Return the tracker's command line, for agents."""
@@ -147,7 +161,7 @@ def _seen(board: Board, bead: Bead, now: int, worked: Container[str]) -> SeenBea
     # What a bead asks for matters only if somebody is, or was, to do it here.
     matters = state != "closed" or folder_of(bead["id"]) in worked
     asked = {key: bead[key] for key in _ASKED if bead.get(key)} if matters else {}
-    rests = bool(bead.get("dependencies"))
+    needs = needs_of(board, bead) if _rests(board, bead) else Needs((), ())
     if state == "open" and put_off(board, bead, now):
         state = "deferred"
     return SeenBead(
@@ -157,30 +171,20 @@ def _seen(board: Board, bead: Bead, now: int, worked: Container[str]) -> SeenBea
         status=state,
         assignee=str(bead.get("assignee") or ""),
         digest=of_value(asked) if matters else "",
-        blockers=tuple(dict.fromkeys(_blockers(board, bead))) if rests else (),
-        holders=_holders(board, bead) if rests else (),
+        blockers=needs.blockers,
+        holders=needs.holders,
         created=str(bead.get("created_at", "")),
         closed=str(bead.get("closed_at") or ""),
+        container=is_container(board, bead),
     )
 
 
-def _holders(board: Board, bead: Bead) -> tuple[str, ...]:
-    """Return what keeps the bead from starting, also if it were opened again."""
-    opened = {**bead, "status": "open"}
-    return tuple(dict.fromkeys(hold.by for hold in holds(board, opened)))
+def _rests(board: Board, bead: Bead) -> bool:
+    """Tell whether more than its own line says how a bead stands."""
+    return bool(bead.get("dependencies") or board.children(bead["id"]))
 
 
-def _blockers(board: Board, bead: Bead) -> list[str]:
-    """Return all that must be closed before the bead, closed or not."""
-    found: list[str] = []
-    line, known = [bead], {bead["id"]}
-    for one in line:
-        found += targets(one, "blocks", "conditional-blocks")
-        for awaited in targets(one, "waits-for"):
-            found += board.children(awaited)
-        for parent in targets(one, "parent-child"):
-            above = board.get(parent)
-            if above is not None and parent not in known and status(above) != "closed":
-                known.add(parent)
-                line.append(above)
-    return [blocker for blocker in found if blocker in board]
+def _next_day(board: Board, now: int) -> float:
+    """Return when the next bead that was put off is put off no longer."""
+    days = (instant(bead.get("defer_until")) for bead in board.live())
+    return min((day for day in days if day is not None and day > now), default=inf)

@@ -13,16 +13,38 @@ from looptasks.core.step import Stop
 from looptasks.effects.files import make_folder, write_if_changed
 from looptasks.errors import LoopError
 from looptasks.plugin.actions import close
+from looptasks.plugin.board_file import write_board
+from looptasks.plugin.graph import rest
 from looptasks.plugin.workplace import Workplace
 
 
-def rest(reason: str) -> dict[str, str]:
-    """Do nothing about a bead, and say why."""
-    return {"summary": f"rests: {reason}"}
+def rest_bead(place: Workplace, bead: str, reason: str) -> Any:
+    """Do nothing about a bead, let others have it, and say why."""
+    try:
+        if place.owned:
+            place.beads.let_go(bead)
+    except LoopError as error:
+        return TaskFailed(str(error))
+    return rest(reason)
+
+
+def close_container(place: Workplace, bead: str) -> Any:
+    """Close a bead whose children were all that was to do."""
+    reason = "all its children are closed"
+    try:
+        with place:
+            place.beads.tracker.close(bead, reason)
+            write_board(place, at_once=False)
+    except LoopError as error:
+        return TaskFailed(str(error))
+    return {"summary": f"complete: {reason}"}
 
 
 def close_fan(place: Workplace, stage: Stage) -> Any:
     """Say how a stage over beads ended, once none of its beads can go on."""
+    if place.news():
+        place.resting[stage.name] = "something new comes first"
+        return rest(place.resting[stage.name])
     try:
         place.hold()
         stop = _stop(place, stage)

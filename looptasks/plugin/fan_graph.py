@@ -1,29 +1,31 @@
 """The fan in the graph: a task per bead, made and re-made while the board changes."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from doit.task import Task
 
 from looptasks.core.fan import (
+    SeenBead,
     due,
     folder_of,
-    is_finished,
     ordered,
     startable,
     task_of,
-    why_due,
 )
 from looptasks.core.step import Stop
 from looptasks.core.taskname import iteration_task
-from looptasks.plugin.bead_course import BeadCourse
+from looptasks.plugin.bead_turn import resting, turn
 from looptasks.plugin.course import Course
-from looptasks.plugin.fan_actions import close_fan, rest
+from looptasks.plugin.fan_actions import close_fan
 from looptasks.plugin.foresight import fan_step
-from looptasks.plugin.graph import IO, own, unroll
-from looptasks.plugin.late import late
+from looptasks.plugin.graph import IO, own
+from looptasks.plugin.late import diverted, late
 from looptasks.plugin.urgency import AT_ONCE, Ranks
 from looptasks.plugin.worksite import clean_up, isolates
+
+if TYPE_CHECKING:
+    from looptasks.plugin.bead_course import BeadCourse
 
 SOON = {"urgency": (AT_ONCE,)}
 
@@ -36,12 +38,15 @@ class Fan:
         self.after = list(after)
         self.known: dict[str, None] = {}
         self.goals: dict[str, int] = {}
-        self.begun: set[str] = set()
+        self.courses: dict[str, BeadCourse] = {}
         self.rested: set[str] = set()
+        self._awaited: dict[str, list[str]] = {}
+        self._ended: set[str] = set()
+        self._fresh: list[str] = []
         self._started = False
         self._workers = workers
         self._isolated: bool | None = None
-        self._revision: object = None
+        self._shape: object = None
         self.ranks = Ranks()
 
     @property
@@ -56,34 +61,45 @@ class Fan:
     def new(self) -> Iterator[Task]:
         """Yield tasks for beads that have none yet; cheap when nothing changed."""
         place = self.course.place
-        revision = place.beads.tracker.revision()
-        if revision == self._revision:
-            return
-        self._revision = revision
-        place.beads.refuse_cycles()
         seen = place.beads.seen()
+        shape = {bead.id: self._shape_of(bead) for bead in seen.values()}
+        if shape == self._shape:
+            return
+        self._shape = shape
+        place.beads.refuse_cycles()
         self.ranks.order(ordered(seen, seen))
         found = startable(seen, self.due())
         fresh = [bead for bead in found if bead not in self.known]
         self.known.update(dict.fromkeys(fresh))
+        self._fresh += fresh
         for bead in fresh:
-            yield late(
-                task_of(bead),
-                resolve,
-                self,
-                bead,
-                after=self.blockers(bead),
-                meta=self.ranks.mark(bead),
-            )
+            after = self.blockers(bead)
+            self.awaits(bead, self.waits(bead))
+            mark = self.ranks.mark(bead)
+            yield late(task_of(bead), resolve, self, bead, after=after, meta=mark)
             after = [task_of(bead)]
             yield late(f"_replan:{bead}", replan, self, bead, after=after, meta=SOON)
 
+    def _shape_of(self, bead: SeenBead) -> tuple[object, ...]:
+        """Return what may matter to others; claims and closes happen all the time."""
+        rests = bead.priority, bead.blockers, bead.holders
+        return rests if bead.id in self.known else (*rests, *bead)
+
     def blockers(self, bead: str) -> list[str]:
         """Return the tasks that a bead has to wait for."""
-        seen = self.course.place.beads.seen()[bead].blockers
         goal = self.goals.get(bead)
         own = [iteration_task(task_of(bead), goal)] if goal else []
-        return [*self.after, *(task_of(b) for b in seen if b in self.known), *own]
+        return [*self.after, *map(task_of, self.waits(bead)), *own]
+
+    def waits(self, bead: str) -> list[str]:
+        """Return the beads of this run that a bead has to wait for."""
+        seen = self.course.place.beads.seen()
+        return [b for b in seen[bead].blockers if b in self.known and b in seen]
+
+    def awaits(self, bead: str, others: Sequence[str]) -> None:
+        """Note which beads a bead's task waits for; those of before have ended."""
+        self._ended.update(self._awaited.get(bead, ()))
+        self._awaited[bead] = list(others)
 
     def due(self) -> dict[str, str]:
         """Return the beads that have something to do, and why."""
@@ -108,18 +124,40 @@ class Fan:
         """Tell whether a blocker's task came to an end in this run."""
         place = self.course.place
         seen = place.beads.seen()
-        if bead in self.rested or bead not in seen or seen[bead].status == "closed":
+        if bead in self.rested or bead in self._ended:
+            return True
+        if bead not in seen or seen[bead].status == "closed":
+            return True
+        if folder_of(bead) in place.resting:
             return True
         return any(stop["stage"] == folder_of(bead) for stop in place.record().stops)
 
-    def at_work(self) -> str:
-        """Return a bead whose agent is at work, empty if there is none."""
-        return next((bead for bead in self.begun if not self.through(bead)), "")
+    def at_work(self, bead: str) -> str:
+        """Return another bead that is not through, empty if there is none.
+
+        Those that were begun come first; one that waits for this bead never does.
+        """
+        for other in (*self.courses, *self.known):
+            if not self.through(other) and not self._leads(other, bead):
+                return other
+        return ""
+
+    def _leads(self, start: str, end: str) -> bool:
+        """Tell whether a bead's task waits for another's, through others or not."""
+        line = [start]
+        for bead in line:
+            line += [b for b in self._awaited.get(bead, ()) if b not in line]
+        return end in line
 
     def all_tasks(self) -> list[str]:
         """Return everything that the stage waits for."""
         beads = list(self.known)
         return [task_of(b) for b in beads] + [f"_replan:{b}" for b in beads]
+
+    def unscheduled(self) -> list[str]:
+        """Return the tasks that nothing waits for yet, each only once."""
+        fresh, self._fresh = self._fresh, []
+        return [name for b in fresh for name in (task_of(b), f"_replan:{b}")]
 
 
 def fan_tasks(fan: Fan, doc: str) -> Iterator[Task]:
@@ -135,6 +173,7 @@ def expand(fan: Fan, seen: int) -> Iterator[Task]:
     yield from fan.new()
     if len(fan.known) != seen:
         count = len(fan.known)
+        fan.unscheduled()
         yield late(course.stage.task, expand, fan, count, after=fan.all_tasks())
         return
     stage = course.stage
@@ -151,59 +190,43 @@ def expand(fan: Fan, seen: int) -> Iterator[Task]:
     )
 
 
-def resolve(fan: Fan, bead: str, goal: int = 0) -> Iterator[Task]:
-    """Look at the board again just before a bead runs, then run its loop.
+def resolve(fan: Fan, bead: str, goal: int = 0, *tried: Any) -> Iterator[Task]:
+    """Look at the board again just before a bead goes on, then let it.
 
-    With a `goal`, the task is that iteration, and the rest of the loop waits.
+    With a `goal`, the task is that iteration, and the rest of the loop waits. `tried`
+    is passed on to what unrolls the loop.
     """
     fan.start()
     yield from fan.new()
     name = iteration_task(task_of(bead), goal) if goal else task_of(bead)
-    if any(not fan.through(b) for b in _waits(fan, bead)):
-        yield late(name, resolve, fan, bead, goal, **_place_of(fan, bead, goal))
-    elif not (why := _why_not(fan, bead)):
-        fan.begun.add(bead)
-        yield from unroll(BeadCourse(fan.course, bead, isolated=fan.isolated), goal)
-    elif other := fan.at_work():
+    again = name, resolve, fan, bead, goal, *tried
+    fan.awaits(bead, ())
+    waits = [b for b in _waits(fan, bead) if not fan.through(b)]
+    if waits:
+        fan.awaits(bead, waits)
+        yield late(*again, after=[*map(task_of, waits)], **_mark(fan, bead))
+        return
+    tasks, why = turn(fan, bead, goal, tried)
+    if not why:
+        yield from (diverted(t, resolve, fan, bead) if t.loader else t for t in tasks)
+    elif other := fan.at_work(bead):
         # Somebody may have changed their mind by the time that one is through.
-        yield late(name, resolve, fan, bead, goal, after=[task_of(other)])
+        fan.awaits(bead, [other])
+        yield late(*again, after=[task_of(other)], **_mark(fan, bead))
     else:
         fan.rested.add(bead)
-        yield _resting(name, bead, why)
+        yield resting(fan, name, bead, why)
 
 
 def _waits(fan: Fan, bead: str) -> list[str]:
-    seen = fan.course.place.beads.seen()
-    return [b for b in seen[bead].blockers if b in fan.known] if bead in seen else []
+    return fan.waits(bead) if bead in fan.course.place.beads.seen() else []
 
 
-def _place_of(fan: Fan, bead: str, goal: int) -> dict[str, Any]:
-    own = iteration_task(task_of(bead), goal)
-    after = [name for name in fan.blockers(bead) if name != own]
-    return {"after": after, "meta": fan.ranks.mark(bead)}
-
-
-def _why_not(fan: Fan, bead: str) -> str:
-    """Say why a bead cannot be worked on, nothing when it can."""
-    place = fan.course.place
-    seen = place.beads.seen().get(bead)
-    if seen is None:
-        return "it is gone"
-    if seen.holders:
-        return f"blocked by {', '.join(seen.holders)}"
-    record = place.record().stages.get(folder_of(bead))
-    if is_finished(seen, record) or why_due(seen, record, place.session):
-        return ""
-    return f"it is {seen.status}"
-
-
-def _resting(name: str, bead: str, reason: str) -> Task:
-    meta = {"looptasks": (folder_of(bead), 0)}
-    return Task(name, [(rest, [reason])], io=IO, doc=reason, meta=meta)
+def _mark(fan: Fan, bead: str) -> dict[str, Any]:
+    return {"meta": SOON if bead in fan.courses else fan.ranks.mark(bead)}
 
 
 def replan(fan: Fan, bead: str) -> Iterator[Task]:
     """Schedule at once what a finished bead has brought up."""
-    fresh = list(fan.new())
-    yield from fresh
-    yield Task(f"_replan:{bead}", None, task_dep=[task.name for task in fresh])
+    yield from fan.new()
+    yield Task(f"_replan:{bead}", None, task_dep=fan.unscheduled())

@@ -10,6 +10,8 @@ from looptasks.core.taskname import bead_of
 from looptasks.plugin.course import Course
 from looptasks.plugin.engagement import Engagement
 
+_CLOSES = Iterate(0, "closes after its children, without an agent")
+
 
 def foreseen(engaged: Engagement, entry: str) -> list[Outlook]:
     """Return what a run of an entry would do, beads below the stage they belong to."""
@@ -81,7 +83,7 @@ def _beads(course: Course) -> Iterator[Outlook]:
     rows = []
     for bead in _in_order(list(found), course):
         own = BeadCourse(course, bead, isolated=False)
-        step = own.step()
+        step = _CLOSES if seen[bead].container else own.step()
         blockers = tuple(folder_of(b) for b in seen[bead].blockers if b in found)
         rows.append((own.stage._replace(inputs=blockers), own.record, step))
     can = startable(seen, found)

@@ -33,6 +33,17 @@ class Resolver:
             raise InvalidTask(f"late task `{self.name}` was not made by its creator")
 
 
+def diverted(task: Task, creator: Callable[..., Iterator[Task]], *args: Any) -> Task:
+    """Have a late task be made by another creator, which gets `args` for the first.
+
+    What follows the first argument is passed on as it is.
+    """
+    made: Resolver = task.loader.creator
+    more = (*args, *made.args[1:])
+    task.loader = DelayedLoader(Resolver(task.name, creator, more))
+    return task
+
+
 def late(
     name: str,
     creator: Callable[..., Iterator[Task]],

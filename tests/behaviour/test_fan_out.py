@@ -94,20 +94,6 @@ def test_a_blocker_that_an_agent_adds_holds_a_bead_in_the_same_run(
     assert fan.began() == ["a:1", "c:1", "b:1"]
 
 
-def test_a_bead_blocked_while_it_is_worked_on_stays_open_and_others_go_on(
-    fan: BeadProject,
-) -> None:
-    fan.bead("a", priority=0)
-    fan.bead("b")
-    fan.does("a", "test -e again || bd dep add a b; touch again")
-    ran = fan.doit(SWARM, SESSION)
-    assert (ran.code, fan.began()) == (1, ["a:1", "b:1"]), ran
-    assert fan.statuses() == {"a": "open", "b": "closed"}
-    assert "1 beads failed: a: " in ran.last
-    fan.ok(SWARM, SESSION)
-    assert fan.statuses() == {"a": "closed", "b": "closed"}
-
-
 def test_a_new_priority_counts_in_the_same_run(fan: BeadProject) -> None:
     fan.bead("a", priority=0)
     fan.bead("b", "a", priority=1)
