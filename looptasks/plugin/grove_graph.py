@@ -30,7 +30,7 @@ class Growth:
         self.stages: Mapping[str, Course] = {c.stage.name: c for c in courses}
         self._workers = workers
         self._isolated: dict[str, bool] = {}
-        self._started = False
+        self._swept = False
         self._quiet: bool | None = None
         self._queue = Priorities(grove.place.clock.monotonic)
 
@@ -63,7 +63,8 @@ class Growth:
     def course(self, node: Node) -> InstanceCourse:
         """Return the course of an instance."""
         isolated = self._isolates(node.stage)
-        return InstanceCourse(self.grove, node, isolated=isolated, queue=self._queue)
+        sweep = self.sweep if isolated else None
+        return InstanceCourse(self.grove, node, sweep=sweep, queue=self._queue)
 
     def _isolates(self, stage: str) -> bool:
         """Tell whether instances of a stage work in worktrees of their own.
@@ -80,12 +81,10 @@ class Growth:
             )
         return self._isolated[stage]
 
-    def start(self, node: Node) -> None:
+    def sweep(self) -> None:
         """Bring home what a dead run left in worktrees, once, before one is used."""
-        if self._started or not self._isolates(node.stage):
-            return
-        if self.grove.place.owned:
-            self._started = True
+        if not self._swept:
+            self._swept = True
             from looptasks.plugin.worksite import clean_up  # noqa: PLC0415 - seldom
 
             clean_up(self.grove.place, instances=True)
@@ -187,7 +186,6 @@ def grow(growth: Growth, node: Node, goal: int = 0) -> Iterator[Task]:
     if why:
         yield resting(grove.place, node.name, task, why)
     else:
-        growth.start(node)
         yield from unroll(growth.course(node), goal)
 
 

@@ -1,7 +1,7 @@
 """An instance's course: a stage's loop for one entry, on its way like any other."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from looptasks.core.digest import MISSING
@@ -18,19 +18,22 @@ from looptasks.plugin.priorities import Priorities
 
 
 class InstanceCourse(Course):
-    """The course of one instance of a stage that fans out over an artifact."""
+    """The course of one instance of a stage that fans out over an artifact.
+
+    One that gets a worktree of its own has `sweep` to clear old ones away first.
+    """
 
     def __init__(
         self,
         grove: Grove,
         node: Node,
         *,
-        isolated: bool = False,
+        sweep: Callable[[], None] | None = None,
         queue: Priorities | None = None,
     ) -> None:
         self.grove = grove
         self.node = node
-        self.isolated = isolated
+        self._sweep = sweep
         self._queue = queue
         self._site: Site | None = None
         declared, above = grove.tree.stages[node.stage], grove.tree.parent(node)
@@ -54,7 +57,7 @@ class InstanceCourse(Course):
 
     def _known(self, reads: Mapping[str, str], record: StageRecord) -> dict[str, str]:
         # In a worktree of its own it sees other files than the project has.
-        return dict(reads) if self.isolated else super()._known(reads, record)
+        return dict(reads) if self._sweep else super()._known(reads, record)
 
     def _unready(self) -> str:
         return ""  # who makes its task looks at single instances
@@ -71,9 +74,10 @@ class InstanceCourse(Course):
     def job(self, step: Iterate) -> Job:
         """Return the iteration that is due, in a worktree of its own if isolated."""
         job = super().job(step)
-        if not self.isolated:
+        if self._sweep is None:
             return job
         if self._site is None:
+            self._sweep()
             # Only once: a merge that waits for its agent must be left as it is.
             from looptasks.plugin.result_branch import instance_site  # noqa: PLC0415
 

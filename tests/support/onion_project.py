@@ -6,10 +6,13 @@ hands on another text.
 """
 
 import json
+import os
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.support.git_repository import ENVIRON
 from tests.support.project import Project
 
 AGENT = '''\
@@ -25,7 +28,7 @@ with open(os.environ["RUNS"], "a") as log:
     log.write("\\n")
 while os.path.exists(f"{os.environ['GATE']}/{kind}.{item}"):
     time.sleep(0.02)
-if os.path.exists(f"fail.{kind}.{item}"):
+if os.path.exists(f"{os.environ['GATE']}/../fail.{kind}.{item}"):
     sys.exit(1)
 if kind == "plan":
     wish = json.load(open("wish.json"))
@@ -41,6 +44,10 @@ elif kind == "phase":
     made = {"name": item, "title": item, "objective": entry["description"],
             "tasks": [{"description": "do it"}], "validation_command": "true"}
 else:
+    if os.path.exists(f"{os.environ['GATE']}/write"):
+        os.makedirs("out", exist_ok=True)
+        with open(f"out/{item}.txt", "w") as file:
+            file.write(entry["objective"] + "\\n")
     print(f"coded {entry['objective']}")
     sys.exit()
 with open(artifact, "w") as file:
@@ -92,6 +99,30 @@ class OnionProject(Project):
         path = self.path(".loop", "s", node, "output", f"{kind}.json")
         value = json.loads(path.read_text())
         path.write_text(json.dumps({**value, **change}))
+
+    def track(self) -> None:
+        """Put the project under git, and have its code agents write files."""
+        self.write("gates/write", "")
+        self.write(".gitignore", "runs.log\ngates/\nfail.*\n.doit.db*\n")
+        self.write(".loop/.gitignore", "*\n!.gitignore\n")
+        self.git("init", "--quiet", "-b", "main")
+        self.git("config", "user.name", "Ann")
+        self.git("config", "user.email", "ann@example.org")
+        self.git("add", "-A")
+        self.git("commit", "--quiet", "-m", "first")
+
+    def git(self, *words: str) -> str:
+        """Return what git prints."""
+        done = subprocess.run(
+            ("git", *words),
+            cwd=self.root,
+            env=os.environ | ENVIRON,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
 
     def new_runs(self) -> list[str]:
         """Return the agent calls since this was last asked, sorted."""
