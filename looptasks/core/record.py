@@ -176,7 +176,8 @@ def _restart(record: SessionRecord, event: Event) -> None:
         stage.retries += 1
         record.news[stage.name] = record.events
     stage.touched = record.events
-    stage.status, stage.reason = "invalidated", event["reason"]
+    stage.status = "archived" if event.get("gone") else "invalidated"
+    stage.reason = event["reason"]
 
 
 def _invalidate(record: SessionRecord, event: Event) -> None:

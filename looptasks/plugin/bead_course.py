@@ -1,6 +1,7 @@
 """A bead's course: a loop for one bead, on its way like any other stage."""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from looptasks.core.bead_inputs import as_begun
 from looptasks.core.bead_text import bead_text
@@ -63,6 +64,10 @@ class BeadCourse(Course):
         """Return the bead as selectors see it."""
         return super().subject()._replace(within=self.parent.stage.name)
 
+    def turn(self) -> dict[str, Any]:
+        """Return when an iteration that is due gets its slot."""
+        return {**super().turn(), **kind_of(self.parent)}
+
     def targets(self) -> list[str]:
         """Return no files: several beads may write the same."""
         return []
@@ -108,3 +113,9 @@ class BeadCourse(Course):
         yield from super().environment(step)
         yield "LOOP_BEAD", self.bead_id
         yield "BD_ACTOR", actor_of(self.place.session, self.bead_id)
+
+
+def kind_of(stage: Course) -> dict[str, Any]:
+    """Return the mark of work of which a stage allows only so much at once."""
+    limit = stage.stage.loop.at_once
+    return {"kind": (stage.stage.name, limit)} if limit else {}

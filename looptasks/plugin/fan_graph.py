@@ -1,7 +1,7 @@
 """The fan in the graph: a task per bead, made and re-made while the board changes."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from doit.task import Task
 
@@ -15,6 +15,7 @@ from looptasks.core.fan import (
 )
 from looptasks.core.step import Stop
 from looptasks.core.taskname import iteration_task
+from looptasks.plugin.bead_course import BeadCourse, kind_of
 from looptasks.plugin.bead_turn import resting, turn
 from looptasks.plugin.course import Course
 from looptasks.plugin.fan_actions import close_fan
@@ -24,8 +25,6 @@ from looptasks.plugin.late import diverted, late
 from looptasks.plugin.urgency import AT_ONCE, Ranks
 from looptasks.plugin.worksite import clean_up, isolates
 
-if TYPE_CHECKING:
-    from looptasks.plugin.bead_course import BeadCourse
 
 SOON = {"urgency": (AT_ONCE,)}
 
@@ -75,10 +74,14 @@ class Fan:
         for bead in fresh:
             after = self.blockers(bead)
             self.awaits(bead, self.waits(bead))
-            mark = self.ranks.mark(bead)
+            mark = self.mark(bead)
             yield late(task_of(bead), resolve, self, bead, after=after, meta=mark)
             after = [task_of(bead)]
             yield late(f"_replan:{bead}", replan, self, bead, after=after, meta=SOON)
+
+    def mark(self, bead: str) -> dict[str, Any]:
+        """Return when a bead gets its slot: in its order, and if there is one."""
+        return {**self.ranks.mark(bead), **kind_of(self.course)}
 
     def _shape_of(self, bead: SeenBead) -> tuple[object, ...]:
         """Return what may matter to others; claims and closes happen all the time."""
@@ -223,7 +226,7 @@ def _waits(fan: Fan, bead: str) -> list[str]:
 
 
 def _mark(fan: Fan, bead: str) -> dict[str, Any]:
-    return {"meta": SOON if bead in fan.courses else fan.ranks.mark(bead)}
+    return {"meta": SOON if bead in fan.courses else fan.mark(bead)}
 
 
 def replan(fan: Fan, bead: str) -> Iterator[Task]:

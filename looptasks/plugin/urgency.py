@@ -167,12 +167,15 @@ class UrgentDispatcher(control.TaskDispatcher):
     def _get_next_node(self, ready: UrgentQueue, tasks_to_run: list[str]) -> Any:
         # doit holds on while anything is in `waiting`, and is done when nothing is.
         self.waiting.discard(_HELD)
-        node = super()._get_next_node(ready, tasks_to_run)
-        if node is not None or not ready.held():
-            return node
-        if not ready.running:
+        while tasks_to_run and not ready:
+            if node := self._gen_node(None, tasks_to_run.pop()):
+                ready.append(node)
+        if ready:
+            return ready.popleft()
+        if ready.held() and not ready.running:
             return ready.pop_held()
-        self.waiting.add(_HELD)
+        if ready.held():
+            self.waiting.add(_HELD)
         return None
 
     def _dispatcher_generator(self, selected_tasks: Any) -> Generator[Any, Any, None]:

@@ -1,5 +1,6 @@
 """Signals to a part of a session: others go on, and people see who has heard."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ import pytest
 from tests.support.bead_project import SESSION, SWARM, BeadProject
 from tests.support.live_processes import within
 from tests.support.project import Project
-from tests.support.stub_claude import StubClaude, limited
+from tests.support.stub_claude import StubClaude, limited, recorded
 
 if TYPE_CHECKING:
     import subprocess
@@ -215,17 +216,15 @@ def test_a_part_cannot_be_stopped_at_once(piped: Project) -> None:
 
 
 @each_runner
-def test_a_stage_that_waits_for_a_limit_hears_its_signal_alone(
+def test_a_stage_that_waits_before_it_tries_again_hears_its_signal_alone(
     project: Project, how: str
 ) -> None:
-    stub = StubClaude(project)
-    claude = {"agent": "claude", "runs": 1, "inputs": [], "on_limit": "wait"}
     project.pipeline(
         "p",
-        {"name": "a", "prompt": "A", **claude},
+        {"name": "a", "prompt": "A", "runs": 1, "timeout": 0.2, "backoff": 600},
         {"name": "b", "prompt": "B", "runs": 2, "inputs": []},
     )
-    stub.answers(limited(4102444800))
+    project.step("a", "sleep 9")
     process = project.start(*RUNNERS[how], *RUN)
     ledger = project.session("s", "ledger.jsonl")
     assert within(30, lambda: ledger.exists() and project.ledger("s", "attempt") != [])
@@ -276,3 +275,31 @@ def test_a_paused_fan_starts_no_further_bead(fan: BeadProject) -> None:
     assert code == 4, out
     assert len(fan.began()) == 1
     assert sorted(fan.statuses().values()) == ["closed", "open", "open"]
+
+
+def test_an_iteration_that_was_given_up_while_it_waited_is_made_when_resumed(
+    project: Project,
+) -> None:
+    stub = StubClaude(project)
+    claude = {"agent": "claude", "runs": 1, "inputs": [], "on_limit": "wait"}
+    project.pipeline(
+        "p",
+        {"name": "a", "prompt": "A", "attempts": 1, "timeout": 60, **claude},
+        {"name": "b", "prompt": "B", "runs": 2, "inputs": []},
+    )
+    # The runs of `b` are counted too: the first call is number 1 or 2.
+    soon = int(time.time()) + 8
+    stub.answers(limited(soon), limited(soon), recorded("claude-ok"))
+    project.step("b", HELD)
+    process = run_until(project, "threads", "at.b.1")
+    ledger = project.session("s", "ledger.jsonl")
+    assert within(30, lambda: '"verdict":"limit"' in ledger.read_text())
+    project.ok("pause", "stage:a", "session=s")
+    assert within(30, lambda: signals(project)[0]["acknowledged"] == ["a"])
+    project.ok("resume", "stage:a", "session=s")
+    project.write("go.b", "")
+    code, out = ended(process)
+
+    assert code == 0, out
+    assert len(project.ledger("s", "run")) == 1
+    assert [e["attempts"] for e in project.ledger("s", "iteration")].count(2) == 1
