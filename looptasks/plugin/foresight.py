@@ -45,16 +45,21 @@ def _grown(
         )
     ]
     views = outlooks(rows)
+    below = {s.name: bool(grove.tree.levels[s.name]) for s in grove.pipeline.stages}
     for course in courses:
         name = course.stage.name
-        yield from (view for view in views if view.stage == name)
+        for view in views:
+            if view.stage == name:
+                # What is done to a stage with instances is done to those.
+                yield view._replace(next=0, superseded=0) if below[name] else view
         yield from _beads(course)
         yield from (view for view in views if view.stage.startswith(f"{name}/"))
     yield from leaving(grove)
 
 
 def _step(course: Course) -> Step:
-    return fan_step(course) if course.stage.loop.each == "beads" else course.step()
+    beads = course.stage.loop.each == "beads"
+    return fan_step(course) if beads else course.own_step()
 
 
 def fan_step(course: Course) -> Iterate | Stop:
