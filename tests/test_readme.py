@@ -11,7 +11,7 @@ from doit.doit_cmd import DoitMain
 
 from looptasks.core.agent_settings import AgentSettings
 from looptasks.core.pipeline import DEFAULTS
-from looptasks.core.prompt import KNOWN
+from looptasks.core.prompt import KNOWN, WITH_PARTS, is_known
 from looptasks.core.request import VARIABLES, request_from
 from looptasks.effects.declaration_files import available
 from looptasks.plugin.ending import INTERRUPTED, WAITING
@@ -127,7 +127,9 @@ def test_the_settings_of_an_agent_are_all_in_the_table(readme: Readme) -> None:
 
 def test_the_variables_of_a_prompt_are_all_in_the_table(readme: Readme) -> None:
     named = {word.strip("${}") for word in readme.words("### Prompt variables")}
-    assert named - {"INPUTS.stage"} == set(KNOWN)
+    assert {name for name in named if "." not in name} == set(KNOWN)
+    assert {name for name in named if not is_known(name)} == set()
+    assert {name.partition(".")[0] for name in named if "." in name} <= set(WITH_PARTS)
 
 
 def test_the_variables_of_a_command_line_are_all_in_the_table(readme: Readme) -> None:
