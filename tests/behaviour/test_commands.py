@@ -320,3 +320,12 @@ def test_an_unknown_key_names_file_key_and_fix(project: Project) -> None:
     assert "`max_iteration`" in ran.err
     assert "did you mean `max_iterations`?" in ran.err
     assert project.runs() == []
+
+
+def test_a_reader_that_has_read_enough_is_no_mistake(project: Project) -> None:
+    project.loop("x", max_iterations=1)
+    project.ok("loop:x", "session=s")
+    many = " ".join(["doit explain session=s;"] * 3)
+    ran = project.shell(f"({many}) | head -1")
+    assert ran.code == 0
+    assert "Traceback" not in ran.err

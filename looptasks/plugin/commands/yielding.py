@@ -5,6 +5,7 @@ our classes are therefore never born: asked for an instance, they give the one t
 would have made without us, and names that only we know are names of tasks again.
 """
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
@@ -54,6 +55,10 @@ class LoopCommand(Yielding, DoitCmdBase):
         except LoopError as error:
             sys.stderr.write(f"{error}\n")
             return error.exit_code
+        except BrokenPipeError:
+            # Whoever read it has read enough; Python must not try once more at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
 
     def answer(self, params: Mapping[str, Any], words: list[str]) -> int:
         """Do what the command is for, given its options and its other words."""
