@@ -141,6 +141,13 @@ def _unpassable(loop: Mapping[str, Any]) -> Mending | None:
     return what, f"set `max_iterations: {count}` or more: it counts all of them"
 
 
+def _too_late(loop: Mapping[str, Any]) -> Mending | None:
+    if loop["gate"] != "user" or loop["isolation"] != "worktree":
+        return None
+    what = "`gate` is `user`, but work in a `worktree` is merged before it is asked"
+    return what, "use `isolation: shared`, or put the gate after an earlier stage"
+
+
 RULES = (
     Rule("L013", ("completion", "output_parse"), _speechless),
     Rule("L014", ("completion", "min_iterations"), _hasty),
@@ -155,4 +162,5 @@ RULES = (
     Rule("L031", ("passes",), _twice_passed),
     Rule("L032", ("completion", "passes"), _overruled),
     Rule("L033", ("passes", "max_iterations", "perspectives"), _unpassable),
+    Rule("L034", ("gate", "isolation"), _too_late),
 )

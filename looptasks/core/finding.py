@@ -41,6 +41,7 @@ CODES = {
     "L031": "two passes of the same name",
     "L032": "`passes` with a completion rule of its own",
     "L033": "more `passes` than `max_iterations`",
+    "L034": "a gate after work that was merged before anyone is asked",
     "P001": "the pipeline's file is missing or cannot be read",
     "P002": "the pipeline's file is not YAML that we accept",
     "P003": "the pipeline's file is empty or not a mapping of keys to values",

@@ -52,7 +52,9 @@ class Fan:
     def isolated(self) -> bool:
         """Whether each bead gets a worktree of its own."""
         if self._isolated is None:
-            place, declared = self.course.place, self.course.stage.loop.isolation
+            place, loop = self.course.place, self.course.stage.loop
+            # What is merged cannot be rejected any more.
+            declared = "shared" if loop.gate == "user" else loop.isolation
             where = place.root, place.session
             self._isolated = isolates(*where, declared, self._workers)
         return self._isolated

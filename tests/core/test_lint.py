@@ -103,6 +103,7 @@ CASES = (
         "completion: all-items\nitems: [a, b, c]\nmax_iterations: 2",
     ),
     settings("L024", "2 `perspectives`", "perspectives: [a, b]\nmax_iterations: 1"),
+    loop("L034", "merged before", "name: tidy\ngate: user\nisolation: worktree\n"),
     loop("L025", "needs a stage `plan`", "name: tidy\n", prompt="Do ${INPUTS.plan}."),
     settings("L026", "a pattern, not a file", "writes: docs/*.md"),
     settings("L009", "loops/tidy/judge.md", "judge: judge.md"),
