@@ -142,10 +142,11 @@ def _unpassable(loop: Mapping[str, Any]) -> Mending | None:
 
 
 def _too_late(loop: Mapping[str, Any]) -> Mending | None:
-    if loop["gate"] != "user" or loop["isolation"] != "worktree":
+    fans = loop["each"] and loop["isolation"] == "worktree"
+    if loop["gate"] != "user" or not fans:
         return None
-    what = "`gate` is `user`, but work in a `worktree` is merged before it is asked"
-    return what, "use `isolation: shared`, or put the gate after an earlier stage"
+    what = "`isolation` is `worktree`, but with `gate: user` it has no effect"
+    return what, "use `isolation: shared`: what is merged could not be rejected"
 
 
 RULES = (

@@ -41,7 +41,7 @@ CODES = {
     "L031": "two passes of the same name",
     "L032": "`passes` with a completion rule of its own",
     "L033": "more `passes` than `max_iterations`",
-    "L034": "a gate after work that was merged before anyone is asked",
+    "L034": "`worktree` where a gate needs the work at hand",
     "P001": "the pipeline's file is missing or cannot be read",
     "P002": "the pipeline's file is not YAML that we accept",
     "P003": "the pipeline's file is empty or not a mapping of keys to values",
@@ -64,7 +64,7 @@ CODES = {
     "P020": "more than one stage over the session's beads",
     "P021": "`each` names a list of a stage that has no artifact",
 }
-WARNINGS = frozenset({"L008", "L014", "L024", "L025", "P008", "P015", "P019"})
+WARNINGS = frozenset({"L008", "L014", "L024", "L025", "L034", "P008", "P015", "P019"})
 
 
 class Finding(NamedTuple):

@@ -73,8 +73,9 @@ class Growth:
         """
         if stage not in self._isolated:
             loop, place = self.tree.stages[stage].loop, self.grove.place
-            shared = loop.artifact or loop.gate == "user"
-            declared = loop.isolation or ("shared" if shared else None)
+            declared = loop.isolation or ("shared" if loop.artifact else None)
+            if loop.gate == "user":
+                declared = "shared"  # what is merged cannot be rejected any more
             if declared is None and self._workers < 2:  # noqa: PLR2004 - as for beads
                 declared = "shared"
             self._isolated[stage] = declared != "shared" and _isolates(

@@ -103,7 +103,11 @@ CASES = (
         "completion: all-items\nitems: [a, b, c]\nmax_iterations: 2",
     ),
     settings("L024", "2 `perspectives`", "perspectives: [a, b]\nmax_iterations: 1"),
-    loop("L034", "merged before", "name: tidy\ngate: user\nisolation: worktree\n"),
+    loop(
+        "L034",
+        "has no effect",
+        "name: tidy\ngate: user\nisolation: worktree\neach: beads\n",
+    ),
     loop("L025", "needs a stage `plan`", "name: tidy\n", prompt="Do ${INPUTS.plan}."),
     settings("L026", "a pattern, not a file", "writes: docs/*.md"),
     settings("L009", "loops/tidy/judge.md", "judge: judge.md"),
@@ -238,7 +242,7 @@ def test_a_good_project_has_no_findings(tmp_path: Path) -> None:
 
 
 def test_words_of_later_versions_are_valid_declarations(tmp_path: Path) -> None:
-    text = "name: tidy\ncompletion: beads-empty\neach: beads\ngate: user\n"
+    text = "name: tidy\ncompletion: beads-empty\neach: beads\n"
     more = "artifact: plan\nisolation: worktree\nagent: opencode\n"
     assert lint(project(tmp_path, {LOOP: text + more, PROMPT: "Tidy."})) == []
 
