@@ -1,0 +1,195 @@
+"""The shipped onion, as it is shipped: layers, the gate, and what is done again."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from looptasks.core.prompt import variables
+from tests.support.doit_process import REPOSITORY
+from tests.support.git_repository import Repository
+from tests.support.project import Project, Ran
+
+LAYERS = ("plan", "spec", "phase", "code")
+PASSES = 3
+# Stands in for any agent. `wish.json` is {spec: text}; each layer hands its text on.
+AGENT = '''\
+#!/usr/bin/env python3
+"""Writes the artifact of its layer from its entry; a coder writes a file."""
+import json, os, re, sys
+
+kind, item = os.environ["LOOP_TYPE"], os.environ.get("LOOP_ITEM", "")
+prompt = sys.stdin.read()
+block = re.search(r"```json\\n(.*?)\\n```", prompt, re.DOTALL)
+entry = json.loads(block[1]) if block else {}
+with open(os.path.join(os.environ["TOP"], "runs.log"), "a") as log:
+    log.write(f"{kind}:{item}\\n" if item else f"{kind}\\n")
+if kind == "plan":
+    wish = json.load(open("wish.json"))
+    made = {"title": "T", "overview": "O", "specs": [
+        {"name": name, "title": name, "description": text}
+        for name, text in wish.items()]}
+elif kind == "spec":
+    made = {"name": item, "title": item, "overview": "O", "phases": [
+        {"name": f"{item}{n}", "title": "T",
+         "description": f"{entry['description']} {n}"} for n in (1, 2, 3)]}
+elif kind == "phase":
+    made = {"name": item, "title": item, "objective": entry["description"],
+            "tasks": [{"description": "write it"}],
+            "validation_command": "touch %s/RUN-BY-US" % os.environ["TOP"]}
+else:
+    if os.path.exists(f"{os.environ['TOP']}/lazy.{item}"):
+        print("Done!"); sys.exit()
+    with open(f"{item}.txt", "w") as file:
+        file.write(entry["objective"])
+    print("written"); sys.exit()
+with open(os.environ["LOOP_ARTIFACT"], "w") as file:
+    json.dump(made, file)
+print("done")
+'''
+CHECK = '#!/bin/sh\ntest -z "$LOOP_ITEM" || test -s "$LOOP_ITEM.txt"\n'
+WISH = {"a": "make a", "b": "make b"}
+
+
+class Onion(Project):
+    """A project without loops of its own, and an agent for every layer."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.write("any-agent.py", AGENT).chmod(0o755)
+        self.write("validate.sh", CHECK).chmod(0o755)
+        self.write("wish.json", json.dumps(WISH))
+
+    def onion(self, *words: str, workers: int = 1) -> Ran:
+        """Run the shipped pipeline in session `s`."""
+        command = ("pipeline:onion", "session=s", "agent=./any-agent.py", *words)
+        options = ("-n", str(workers)) if workers > 1 else ()
+        return self.doit(*options, *command, env={"TOP": str(self.root)})
+
+    def calls(self) -> Counter[str]:
+        """Return the agent calls since this was last asked."""
+        return Counter(self.new_runs())
+
+
+@pytest.fixture
+def onion(tmp_path: Path) -> Onion:
+    """Return a project in which nothing has been done."""
+    return Onion(tmp_path / "project")
+
+
+def subtree(spec: str) -> Counter[str]:
+    phases = [f"{spec}{n}" for n in (1, 2, 3)]
+    below = Counter(f"{kind}:{name}" for kind in ("phase", "code") for name in phases)
+    return below + Counter({f"spec:{spec}": PASSES})
+
+
+def finished(onion: Onion) -> Onion:
+    """Return it with everything done, as CI would."""
+    ran = onion.onion("approve=yes", "goal=all of it")
+    assert ran.code == 0, ran
+    wanted = Counter({"plan": PASSES}) + subtree("a") + subtree("b")
+    assert onion.calls() == wanted
+    return onion
+
+
+@pytest.mark.parametrize("layer", LAYERS[1:])
+def test_an_inner_layer_rests_on_its_entry_and_on_nothing_else(layer: str) -> None:
+    prompt = (REPOSITORY / "loops" / layer / "prompt.md").read_text()
+    used = variables(prompt)
+    assert "ITEM" in used
+    assert not [name for name in used if name.startswith(("GOAL", "INPUTS"))]
+
+
+def test_nothing_is_specified_before_the_plan_is_approved(onion: Onion) -> None:
+    ran = onion.onion("goal=all of it")
+    assert ran.code == 4, ran
+    assert onion.calls() == {"plan": PASSES}
+    assert "all of it" in onion.prompt("s", "plan", 1)
+    onion.ok("approve", "plan", "session=s")
+    assert onion.onion().code == 0
+    assert onion.calls() == subtree("a") + subtree("b")
+    assert onion.read("b3.txt") == "make b 3"
+
+
+def test_each_pass_gets_the_plan_of_the_one_before(onion: Onion) -> None:
+    onion.onion()
+    first, second = (onion.prompt("s", "plan", n) for n in (1, 2))
+    assert "Your part: draft" in first
+    assert "Your part: feasibility" in second
+    assert "The plan so far: ``" in first
+    assert "iterations/0001/artifact.json`" in second
+
+
+def test_a_finished_onion_does_nothing(onion: Onion) -> None:
+    assert finished(onion).onion().last.startswith("nothing to do")
+    assert not onion.calls()
+
+
+def test_one_changed_entry_repeats_its_own_part_alone(onion: Onion) -> None:
+    path = finished(onion).session("s", "plan", "output", "plan.json")
+    path.write_text(path.read_text().replace("make b", "make b well"))
+    assert onion.onion().code == 0
+    assert onion.calls() == subtree("b")
+    assert onion.read("b3.txt") == "make b well 3"
+    assert not onion.onion().code
+    assert not onion.calls()
+
+
+def test_feedback_on_the_plan_is_asked_about_again(onion: Onion) -> None:
+    finished(onion).write("wish.json", json.dumps({**WISH, "b": "make b better"}))
+    onion.ok("iterate", "plan", "session=s", "feedback=b is too plain")
+    assert onion.onion().code == 4
+    assert onion.calls() == {"plan": 1}
+    assert "b is too plain" in onion.prompt("s", "plan", PASSES + 1)
+    onion.ok("approve", "plan", "session=s")
+    assert onion.onion().code == 0
+    assert onion.calls() == subtree("b")
+
+
+def test_another_goal_that_comes_to_the_same_plan_repeats_the_plan_alone(
+    onion: Onion,
+) -> None:
+    finished(onion)
+    assert onion.onion("goal=all of it, please").code == 0
+    assert onion.calls() == {"plan": PASSES}
+
+
+def test_the_command_of_a_phase_is_shown_to_the_coder_and_not_run(
+    onion: Onion,
+) -> None:
+    finished(onion)
+    command = f"touch {onion.root}/RUN-BY-US"
+    assert command in onion.prompt("s", "code/a/a1", 1)
+    assert not onion.path("RUN-BY-US").exists()
+
+
+def test_a_coder_is_not_believed_and_the_phase_is_prepared_anew_once(
+    onion: Onion,
+) -> None:
+    onion.write("lazy.a2", "")
+    ran = onion.onion("approve=yes")
+    assert ran.code == 1, ran
+    calls = onion.calls()
+    assert (calls["code:a2"], calls["phase:a2"], calls["code:a3"]) == (6, 2, 0)
+    assert calls["code:b3"] == 1
+    assert "stage:code:a:a2 failed for good" in onion.prompt("s", "phase/a/a2", 2)
+
+
+def test_phases_of_a_spec_are_built_in_their_order(onion: Onion) -> None:
+    assert onion.onion("approve=yes", workers=4).code == 0
+    for spec in WISH:
+        codes = [run for run in onion.runs() if run.startswith(f"code:{spec}")]
+        assert codes == [f"code:{spec}{n}" for n in (1, 2, 3)]
+
+
+def test_in_a_git_repository_the_result_lands_as_a_whole(onion: Onion) -> None:
+    onion.write(".gitignore", "runs.log\n.loop/\nlazy.*\n")
+    repo = Repository(onion.root)
+    onion.write("lazy.b3", "")
+    assert onion.onion("approve=yes", workers=2).code == 1
+    assert not onion.path("a1.txt").exists()
+    onion.path("lazy.b3").unlink()
+    assert onion.onion("max=12", workers=2).code == 0
+    assert (repo.shown("a1.txt"), repo.shown("b3.txt")) == ("make a 1", "make b 3")
+    assert repo.status == ""
