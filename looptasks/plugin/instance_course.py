@@ -9,6 +9,7 @@ from looptasks.core.instance import Node
 from looptasks.core.job import Job, Site
 from looptasks.core.priority import base
 from looptasks.core.prompt import parts
+from looptasks.core.selector import Subject
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Iterate, Restart
 from looptasks.plugin.course import Course
@@ -66,6 +67,18 @@ class InstanceCourse(Course):
         """Return the names of all that the instance rests on."""
         tree, stages = self.grove.tree, self.pipeline.upstream(self.node.stage)
         return frozenset(tree.seen_from(self.node, name).name for name in stages)
+
+    def subject(self) -> Subject:
+        """Return the instance as selectors see it, resting on its siblings as well."""
+        above: dict[Node, None] = {}
+        todo = [self.node]
+        while todo:
+            for node in self.grove.before(todo.pop()):
+                if node not in above and self.grove.tree.stages[node.stage].parent:
+                    todo.append(node)
+                above[node] = None
+        names = self.upstream().union(node.name for node in above)
+        return Subject(self.stage.name, names)
 
     def targets(self) -> list[str]:
         """Return no files: several instances may write the same."""

@@ -1,6 +1,6 @@
 """`doit pause`, `doit resume`, `doit stop`: signals to a session, by its ledger."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from looptasks.core.owner import Owner
@@ -11,9 +11,10 @@ from looptasks.core.selector import (
     refuse_unknown,
     selector_from,
 )
+from looptasks.core.taskname import bead_of
 from looptasks.errors import UsageError
 from looptasks.plugin.commands.asking import AskingCommand
-from looptasks.plugin.engagement import existing
+from looptasks.plugin.engagement import Engagement, existing
 from looptasks.plugin.person import person
 from looptasks.plugin.state import session_state
 from looptasks.plugin.workplace import Workplace
@@ -34,9 +35,9 @@ class _Signal(AskingCommand):
         """Send the signal, and say what will come of it."""
         self.refuse_words(words, after=int(":" in "".join(words[:1])))
         request = self.asked()
-        place = existing(self.root(), request).place
-        selector = _selector(place, words)
-        self.print(self.send(place, selector, request))
+        engaged = existing(self.root(), request)
+        selector = _selector(engaged, words)
+        self.print(self.send(engaged.place, selector, request))
         return 0
 
     def send(self, place: Workplace, selector: Selector, request: Request) -> str:
@@ -125,21 +126,34 @@ def _stop_now(place: Workplace, owner: Owner) -> str:
     return f"pid {owner.pid} runs on `{owner.host}`; it stops after its iteration"
 
 
-def _selector(place: Workplace, words: list[str]) -> Selector:
+def _selector(engaged: Engagement, words: list[str]) -> Selector:
     """Return what is selected, which must be there."""
     if not words:
         return Selector()
-    selector, record = selector_from(words[0]), place.record()
-    stages = [name for entry in record.entries for name in entry.get("stages", ())]
-    stages += [name for name in record.stages if not name.startswith("beads/")]
+    selector, place = selector_from(words[0]), engaged.place
     beads = list(place.beads.seen()) if selector.kind == "bead" else []
-    refuse_unknown(selector, dict.fromkeys(stages), beads)
+    refuse_unknown(selector, dict.fromkeys(_stages(engaged, selector)), beads)
     if selector.kind == "status" and not _standing(place, selector):
         raise UsageError(
             f"nothing of session `{place.session}` is {selector.name} now",
             fix=f"`doit status session={place.session}` shows how it stands",
         )
     return selector
+
+
+def _stages(engaged: Engagement, selector: Selector) -> Iterator[str]:
+    """Yield the names of all stages, with their instances if one of them is meant."""
+    record = engaged.place.record()
+    for entry in record.entries:
+        yield from entry.get("stages", ())
+    yield from (name for name in record.stages if not bead_of(name))
+    if "/" in selector.name:
+        from looptasks.plugin.grove import Grove  # noqa: PLC0415 - seldom
+
+        engaged.take_on_recorded()
+        for name, pipeline in engaged.pipelines.items():
+            grove = Grove(engaged.place, pipeline, engaged.requests[name])
+            yield from (node.name for node in grove.all_instances())
 
 
 def _standing(place: Workplace, selector: Selector) -> list[str]:
