@@ -54,6 +54,11 @@ class Job(NamedTuple):
     role: str = ""
     pass_name: str = ""
 
+    @property
+    def is_away(self) -> bool:
+        """Whether its work comes home only together with that of others."""
+        return self.site is not None and not self.bead
+
 
 class Finished(NamedTuple):
     """The iteration is done and recorded."""

@@ -1,7 +1,7 @@
 """An instance's course: a stage's loop for one entry, on its way like any other."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from looptasks.core.digest import MISSING
@@ -10,7 +10,6 @@ from looptasks.core.job import Job, Site
 from looptasks.core.priority import base
 from looptasks.core.prompt import parts
 from looptasks.core.selector import Subject
-from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Iterate, Restart
 from looptasks.plugin.course import Course
 from looptasks.plugin.grove import Grove
@@ -55,10 +54,6 @@ class InstanceCourse(Course):
         self.stage = self.stage._replace(inputs=tuple(names))
         entry = grove.entry(self.node)
         return {**super()._inputs(), "entry": entry.digest if entry else MISSING}
-
-    def _known(self, reads: Mapping[str, str], record: StageRecord) -> dict[str, str]:
-        # In a worktree of its own it sees other files than the project has.
-        return dict(reads) if self._sweep else super()._known(reads, record)
 
     def _unready(self) -> str:
         return ""  # who makes its task looks at single instances

@@ -106,7 +106,8 @@ def _iteration(job: Job, tools: Tools, work: Work) -> Iteration:
     answer, before, layers = work.answer, work.before, work.layers
     loop, spent = job.stage.loop, layers.spent(answer)
     parsed = read_fields(tools.folder.chunks(answer.text), loop.output_parse)
-    left = _left(job, tools, before)
+    # What is done elsewhere changes no file here until it lands.
+    left = {} if job.is_away else _left(job, tools, before)
     iteration = Iteration(
         number=job.number,
         started_at=before.time,
@@ -126,7 +127,7 @@ def _iteration(job: Job, tools: Tools, work: Work) -> Iteration:
         result=result_digest(work.output, parsed, layers.validation, layers.artifact),
         output=work.output,
         left=left,
-        reads=loop.reads,
+        reads=() if job.is_away else loop.reads,
         changed=_changed(before, left),
         item=job.item,
         base_commit=before.commit,

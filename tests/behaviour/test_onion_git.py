@@ -51,6 +51,22 @@ def test_nothing_lands_while_a_part_is_missing(onion: OnionProject) -> None:
     assert written(onion) == FILES
 
 
+def test_what_lands_is_no_change_of_what_the_plan_reads(onion: OnionProject) -> None:
+    onion.layers(plan={"reads": ["wish.json", "out"]}, code={"reads": ["out"]})
+    onion.git("commit", "-qam", "the plan looks at what there is")
+    onion.ok("-n", "3", "pipeline:onion", "session=s")
+    onion.new_runs()
+    said = onion.ok("explain", "session=s", "--json").json
+    fates = {o["fate"] for entry in said["entries"] for o in entry["stages"]}
+    assert fates == {"rest"}
+    onion.ok("-n", "3", "pipeline:onion", "session=s")
+    assert onion.new_runs() == []
+    onion.write("out/a1.txt", "changed by a person\n")
+    onion.git("commit", "-qam", "by hand")
+    onion.ok("-n", "3", "pipeline:onion", "session=s")
+    assert onion.new_runs() == ["plan"]
+
+
 def test_manual_leaves_the_branch_alone_and_prints_the_one_command(
     onion: OnionProject,
 ) -> None:
