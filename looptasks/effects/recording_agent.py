@@ -8,6 +8,7 @@ from looptasks.core.agent import Agent, Answer, Call
 from looptasks.core.taskname import padded
 from looptasks.effects import folder_tree
 from looptasks.effects.files import make_folder, storing, write_whole
+from looptasks.effects.replay_agent import ARTIFACT
 from looptasks.effects.scrub import scrub
 
 _LARGEST = 10 << 20
@@ -51,6 +52,7 @@ class RecordingAgent:
         folder_tree.copy_file(answer.text, f"{aside}/output.md")
         scrub(f"{aside}/output.md")
         _write_json(f"{aside}/usage.json", _usage(answer))
+        _copy_artifact(call, f"{aside}/{ARTIFACT}")
         _copy_changed(call.cwd, f"{aside}/files", before, after)
         _write_json(f"{aside}/deleted.json", sorted(before.keys() - after.keys()))
         _swap_in(aside, target)
@@ -59,6 +61,15 @@ class RecordingAgent:
 def _usage(answer: Answer) -> dict[str, object]:
     tokens = answer.tokens._asdict() if answer.tokens else None
     return {"cost_usd": answer.cost_usd, "tokens": tokens}
+
+
+def _copy_artifact(call: Call, target: str) -> None:
+    """Keep what the agent handed in; its judge has made nothing."""
+    path = call.env.get("LOOP_ARTIFACT", "")
+    judges = "LOOP_ROLE" in call.env
+    if not judges and os.path.isfile(path) and not os.path.islink(path):
+        folder_tree.copy_file(path, target)
+        scrub(target)
 
 
 def _copy_changed(

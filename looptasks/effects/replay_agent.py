@@ -1,5 +1,6 @@
 """A replay agent: plays back what an agent was once recorded to do."""
 
+import glob
 import os
 import time
 from collections.abc import Callable
@@ -11,23 +12,33 @@ from looptasks.core.process import Ended, How
 from looptasks.core.taskname import padded
 from looptasks.effects import folder_tree, result_file
 from looptasks.effects.attempt_folder import USAGE, answer_in
-from looptasks.effects.files import make_folder, read_json, storing, write_whole
+from looptasks.effects.files import (
+    make_folder,
+    read_bytes,
+    read_json,
+    storing,
+    write_whole,
+)
 from looptasks.effects.system_clock import stamp
 from looptasks.errors import LoopError
 
+ARTIFACT = "artifact.json"
+_SCRIPT = "replay.json"
 _STEP = 0.05
 
 
 class _Script(NamedTuple):
-    """How a recorded call is to end."""
+    """How a recorded call is to end, and which words of a prompt it answers."""
 
-    exit_code: int
-    seconds: float
+    exit_code: int = 0
+    seconds: float = 0.0
+    when: str = ""
 
 
 class ReplayAgent:
     """Plays the folder `STAGE/0001` (or `0001`) of a recording for iteration 1.
 
+    A folder `0001.NAME` beside it is played instead if its words are in the prompt.
     `stopped` is asked while a recorded call takes its time: it ends the call early.
     """
 
@@ -67,6 +78,9 @@ class ReplayAgent:
         _change_files(source, call.cwd)
         if os.path.exists(f"{source}/{USAGE}"):
             folder_tree.copy_file(f"{source}/{USAGE}", f"{call.folder}/{USAGE}")
+        target = call.env.get("LOOP_ARTIFACT", "")
+        if target and os.path.lexists(f"{source}/{ARTIFACT}"):
+            folder_tree.copy_file(f"{source}/{ARTIFACT}", target)
         folder_tree.copy_file(f"{source}/output.md", f"{call.folder}/stdout")
         return "exit", script.exit_code
 
@@ -75,6 +89,7 @@ class ReplayAgent:
         own = folder_tree.place(self._folder, call.stage)
         role = "judge/" if call.stage.endswith("/judge") else ""
         inner = f"{call.stage}/{number}" if os.path.isdir(own) else f"{role}{number}"
+        inner += _variant(folder_tree.place(self._folder, inner), call.prompt)
         output = folder_tree.place(self._folder, f"{inner}/output.md")
         if os.path.islink(output) or not os.path.isfile(output):
             raise LoopError(
@@ -91,6 +106,16 @@ class ReplayAgent:
                 return "interrupted"
             time.sleep(min(left, _STEP))
         return "exit" if limit is None or seconds <= limit else "timeout"
+
+
+def _variant(plain: str, prompt: str) -> str:
+    """Return how the folder of an answer to this very prompt ends, if there is one."""
+    above, number = os.path.split(plain)
+    for path in sorted(glob.glob(f"{glob.escape(above)}/{number}.*/{_SCRIPT}")):
+        when = _script(os.path.dirname(path)).when.encode()
+        if when and when in (read_bytes(prompt) or b""):
+            return os.path.dirname(path).removeprefix(plain)
+    return ""
 
 
 def _change_files(source: str, cwd: str) -> None:
@@ -119,12 +144,16 @@ def _gone(source: str) -> list[str]:
 
 
 def _script(source: str) -> _Script:
-    path = f"{source}/replay.json"
+    path = f"{source}/{_SCRIPT}"
     if not os.path.lexists(path):
-        return _Script(0, 0.0)
+        return _Script()
     found: Any = read_json(path)
     try:
-        script = _Script(int(found.get("exit_code", 0)), float(found.get("seconds", 0)))
+        script = _Script(
+            int(found.get("exit_code", 0)),
+            float(found.get("seconds", 0)),
+            str(found.get("when", "")),
+        )
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise _bad(path, 'is not like {"exit_code": 0, "seconds": 0.0}') from error
     if not 0 <= script.seconds < float("inf"):

@@ -155,6 +155,17 @@ def test_another_goal_that_comes_to_the_same_plan_repeats_the_plan_alone(
     assert onion.calls() == {"plan": PASSES}
 
 
+def test_a_recorded_onion_is_replayed_without_an_agent(onion: Onion) -> None:
+    assert onion.onion("approve=yes", "record=tape").code == 0
+    assert onion.calls().total() == PASSES * 3 + 12
+    onion.path("b3.txt").unlink()
+    onion.ok(
+        "pipeline:onion", "session=ci", "agent=replay", "replay=tape", "approve=yes"
+    )
+    assert not onion.calls()
+    assert onion.read("b3.txt") == "make b 3"
+
+
 def test_the_command_of_a_phase_is_shown_to_the_coder_and_not_run(
     onion: Onion,
 ) -> None:

@@ -125,3 +125,17 @@ def test_iterations_are_recorded_side_by_side(
     assert sorted(p.name for p in (tape / "work").iterdir()) == ["0001", "0002"]
     unknown = json.loads((tape / "work/0001/usage.json").read_text())
     assert unknown == {"cost_usd": None, "tokens": None}
+
+
+@pytest.mark.parametrize(
+    ("role", "kept"), [({}, True), ({"LOOP_ROLE": "judge"}, False)]
+)
+def test_what_an_agent_hands_in_is_recorded_but_not_what_its_judge_saw(
+    tmp_path: Path, processes: KeeperProcesses, role: dict[str, str], kept: bool
+) -> None:
+    made = tmp_path / "artifact.json"
+    write = ["sh", "-c", f"echo '{{}}' > {made}; echo done"]
+    agent = RecordingAgent(CommandAgent(write, processes), str(tmp_path / "tape"))
+    asked = call(tmp_path, "one", project(tmp_path / "first"))
+    agent.call(asked._replace(env={"LOOP_ARTIFACT": str(made), **role}))
+    assert (tmp_path / "tape/work/0001/artifact.json").exists() is kept

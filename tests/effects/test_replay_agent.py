@@ -231,3 +231,44 @@ def test_a_replay_that_was_cut_short_can_be_played_again(
     (tmp_path / "project" / ".a.txt.part").write_text("ne")
     assert play(tmp_path).verdict == "ok"
     assert tree(tmp_path / "project") == {"a.txt": "new"}
+
+
+def variant(tape: Path, name: str, when: str) -> None:
+    folder = tape.parent / name
+    folder.mkdir()
+    (folder / "output.md").write_text(f"{name}\n")
+    (folder / "replay.json").write_text(json.dumps({"when": when}))
+
+
+def test_an_answer_to_other_words_is_played_when_the_prompt_has_them(
+    tmp_path: Path, tape: Path
+) -> None:
+    variant(tape, "0001.five", "five candles")
+    variant(tape, "0002.five", "three candles")
+    for words, answer in (("three candles", "done"), ("five candles", "0001.five")):
+        (tmp_path / "prompt.md").write_text(f"Draw {words}.\n")
+        assert Path(play(tmp_path).text).read_text() == f"{answer}\n"
+
+
+def test_an_answer_that_names_no_words_is_never_played(
+    tmp_path: Path, tape: Path
+) -> None:
+    variant(tape, "0001.none", "")
+    (tmp_path / "prompt.md").write_text("Draw.\n")
+    assert Path(play(tmp_path).text).read_text() == "done\n"
+
+
+def test_each_instance_has_a_recording_of_its_own(tmp_path: Path, tape: Path) -> None:
+    inner = tape.parent.parent / "spec" / "db-schema" / "0001"
+    inner.mkdir(parents=True)
+    (inner / "output.md").write_text("tables\n")
+    assert Path(play(tmp_path, stage="spec/db-schema").text).read_text() == "tables\n"
+
+
+def test_a_recorded_artifact_is_handed_in_where_it_is_asked_for(
+    tmp_path: Path, tape: Path
+) -> None:
+    (tape / "artifact.json").write_text('{"title": "T"}')
+    target = tmp_path / "project" / ".loop" / "artifact.json"
+    assert play(tmp_path, env={"LOOP_ARTIFACT": str(target)}).verdict == "ok"
+    assert target.read_text() == '{"title": "T"}'
