@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.git_repository import Repository
 from tests.support.onion_project import OnionProject
+from tests.support.session_schemas import faults
 
 RUN = ("-n", "2", "pipeline:onion", "session=s")
 RESULT = "loop/s/result"
@@ -97,6 +98,7 @@ def test_a_manual_merge_is_one_command_and_the_last_line(onion: Landing) -> None
     ran = onion.ok(*RUN)
     assert ran.command == f"git merge {RESULT}"
     assert "complete" in ran.out
+    assert list(faults(onion.session("s"))) == []
     assert (onion.repository.head, onion.repository.status) == (before, "")
     onion.repository.git("merge", "-q", "--no-edit", RESULT)
     assert onion.repository.shown("b.txt") == "b"

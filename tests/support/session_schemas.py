@@ -16,6 +16,7 @@ _ITERATION = r".+/iterations/\d{4}"  # a bead's and an instance's are further do
 _KINDS = {
     r"session\.json": "session",
     r"run\.json": "run",
+    r"landing\.json": "landing",
     r"waves/\d+/state\.json": "wave-state",
     rf"{_ITERATION}/state\.json": "iteration-state",
     rf"{_ITERATION}/inputs\.json": "inputs",
