@@ -20,7 +20,8 @@ class Glimpse(NamedTuple):
 
     `verdict` is set once the newest attempt has ended. `tail` is the end of what was
     printed last; `whole` tells whether that is all of it. Of an agent whose events can
-    be read, `reading` has what they told; `resets_at` is when a usage limit ends.
+    be read, `reading` has what they told, and `guess` is the cost by the price table;
+    `resets_at` is when a usage limit ends.
     """
 
     attempt: int = 0
@@ -29,6 +30,7 @@ class Glimpse(NamedTuple):
     whole: bool = True
     reading: Reading | None = None
     resets_at: str = ""
+    guess: float | None = None
 
 
 def doing(seen: Glimpse, pause: float, check: str, known: Iterable[str] = ()) -> str:
@@ -75,6 +77,8 @@ def spent(seen: Glimpse) -> str:
     parts = [f"{_count(used.input + used.output)} tokens"] if used else []
     if reading.cost_usd is not None:
         parts.append(f"${reading.cost_usd:.2f}")
+    elif seen.guess is not None:
+        parts.append(f"${seen.guess:.2f} (estimated)")
     return ", ".join(parts)
 
 

@@ -6,7 +6,7 @@ from looptasks.core.reading import Dialect, Reading, fed
 from looptasks.core.screen_text import lines, shown
 from looptasks.effects.event_file import GrowingLines
 from looptasks.effects.scrub import clean, known_secrets
-from looptasks.effects.stream_note import dialect_in
+from looptasks.effects.stream_note import note_in
 
 
 class AttemptTail:
@@ -30,7 +30,8 @@ class AttemptTail:
         if printed and not self._begun:
             # Only what prints has surely said before how it is to be read.
             self._begun = True
-            self._dialect = None if self._raw else dialect_in(self._folder)
+            note = None if self._raw else note_in(self._folder)
+            self._dialect = note.dialect if note else None
         return self._told(printed)
 
     def last(self) -> list[str]:

@@ -7,7 +7,7 @@ from looptasks.core.glimpse import Glimpse
 from looptasks.core.reading import Reading
 from looptasks.effects.event_file import AttemptStreams
 from looptasks.effects.files import read_json
-from looptasks.effects.stream_note import dialect_in
+from looptasks.effects.stream_note import Note, note_in
 
 _TAIL = 4096
 
@@ -20,6 +20,7 @@ class IterationWatch:
         self._known: tuple[object, ...] = ()
         self._glimpse = Glimpse()
         self._watched = ""
+        self._note: Note | None = None
         self._streams: AttemptStreams | None = None
 
     def look(self) -> Glimpse:
@@ -35,17 +36,21 @@ class IterationWatch:
             tail, whole = _tail(log if verdict == "ok" else printed)
             reading = self._read(folder) if known[2] else None
             resets_at = _text(ended, "resets_at")
-            self._glimpse = Glimpse(attempt, verdict, tail, whole, reading, resets_at)
+            seen = Glimpse(attempt, verdict, tail, whole, reading, resets_at)
+            self._glimpse = seen._replace(guess=self._guess(reading))
             self._known = known
         return self._glimpse
 
     def _read(self, folder: str) -> Reading | None:
         """Return what an attempt's events have told; None when it prints plain text."""
         if folder != self._watched:
-            dialect = dialect_in(folder)
-            self._streams = AttemptStreams(folder, dialect) if dialect else None
+            self._note = note = note_in(folder)
+            self._streams = AttemptStreams(folder, note.dialect) if note else None
             self._watched = folder
         return self._streams.look() if self._streams else None
+
+    def _guess(self, reading: Reading | None) -> float | None:
+        return self._note.estimated(reading) if self._note and reading else None
 
 
 def newest_attempt(folder: str) -> int:

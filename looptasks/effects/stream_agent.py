@@ -10,7 +10,6 @@ from looptasks.core.agent import Answer, Call
 from looptasks.core.agent_env import passed_on
 from looptasks.core.agent_settings import AgentSettings
 from looptasks.core.instant import instant
-from looptasks.core.price import estimate
 from looptasks.core.process import Command, Ended, Processes
 from looptasks.core.reading import Dialect, Reading
 from looptasks.core.reset_time import reset_in
@@ -20,7 +19,7 @@ from looptasks.effects.attempt_folder import ended_in
 from looptasks.effects.event_file import AttemptStreams
 from looptasks.effects.files import write_if_changed
 from looptasks.effects.scrub import clean
-from looptasks.effects.stream_note import write_note
+from looptasks.effects.stream_note import Note, note_in, write_note
 from looptasks.effects.transcripts import ANSWER
 from looptasks.errors import LoopError
 
@@ -68,7 +67,7 @@ class StreamAgent:
             folder=os.path.abspath(call.folder),
         )
         launch = self._profile.launch(call, self._settings, boxed)
-        write_note(call.folder, self.name, self._settings.read)
+        write_note(call.folder, self.name, call.model, self._settings)
         for name, content in launch.files.items():
             write_if_changed(f"{call.folder}/{name}", content.encode())
         try:
@@ -87,18 +86,12 @@ class StreamAgent:
         reading = self.watch(folder).end()
         text = f"{folder}/{ANSWER}"
         write_if_changed(text, clean(reading.text).encode("utf-8", "replace"))
-        return self._answer(reading, ended, text)
+        note = note_in(folder) or Note(self._profile.dialect, self._settings.model)
+        return _answer(reading, ended, text, note)
 
     def watch(self, folder: str) -> AttemptStreams:
         """Return what reads the attempt's streams while it runs."""
         return AttemptStreams(folder, self._profile.dialect)
-
-    def estimated(self, reading: Reading) -> float | None:
-        """Return the cost by the price table, None when the agent told its own."""
-        if reading.cost_usd is not None:
-            return None
-        model = reading.model or self._settings.model
-        return estimate(reading.tokens, model, self._settings.prices)
 
     def _is_boxed(self) -> bool:
         if self._settings.sandbox == "none":
@@ -134,26 +127,6 @@ class StreamAgent:
             exact=exact,
         )
 
-    def _answer(self, reading: Reading, ended: Ended, text: str) -> Answer:
-        name, reason = verdict(reading, ended)
-        guess = self.estimated(reading)
-        return Answer(
-            name,
-            clean(reason),
-            text,
-            ended.exit_code,
-            ended.started_at,
-            ended.finished_at,
-            ended.seconds,
-            cost_usd=reading.cost_usd if guess is None else guess,
-            tokens=reading.tokens,
-            model=reading.model or self._settings.model,
-            session_id=reading.session_id,
-            turns=reading.turns,
-            estimated=guess is not None,
-            resets_at=_resets_at(reading, ended) if name == "limit" else "",
-        )
-
 
 def program(settings: AgentSettings, name: str) -> str:
     """Return the program to start, or say that there is none."""
@@ -168,6 +141,27 @@ def program(settings: AgentSettings, name: str) -> str:
             f'`[tool.looptasks.agents.{name}] program = "…"`',
         )
     return found
+
+
+def _answer(reading: Reading, ended: Ended, text: str, note: Note) -> Answer:
+    name, reason = verdict(reading, ended)
+    guess = note.estimated(reading)
+    return Answer(
+        name,
+        clean(reason),
+        text,
+        ended.exit_code,
+        ended.started_at,
+        ended.finished_at,
+        ended.seconds,
+        cost_usd=reading.cost_usd if guess is None else guess,
+        tokens=reading.tokens,
+        model=reading.model or note.model,
+        session_id=reading.session_id,
+        turns=reading.turns,
+        estimated=guess is not None,
+        resets_at=_resets_at(reading, ended) if name == "limit" else "",
+    )
 
 
 def _resets_at(reading: Reading, ended: Ended) -> str:

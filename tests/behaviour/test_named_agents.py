@@ -61,6 +61,17 @@ def test_a_cost_by_the_price_table_is_marked_as_an_estimate(project: Project) ->
     assert attempt(project)["estimated"] is True
 
 
+def test_a_price_is_found_by_the_model_that_the_loop_names(project: Project) -> None:
+    stub = StubClaude(project, "codex", CODEX)
+    stub.loop(agent="codex", model="gpt-5")
+    stub.answers(recorded("codex-ok"))
+
+    project.ok(*COMMAND)
+
+    assert project.state("s", "tidy", 1)["cost_usd"] == 0.006
+    assert not [*faults(project.session("s"))]
+
+
 def test_a_cost_that_nobody_tells_is_unknown_and_not_zero(project: Project) -> None:
     stub = StubClaude(project, "codex")
     stub.loop(agent="codex")

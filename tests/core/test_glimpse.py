@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from looptasks.core.glimpse import Glimpse, doing, last_line
+from looptasks.core.agent import Tokens
+from looptasks.core.glimpse import Glimpse, doing, last_line, spent
+from looptasks.core.reading import Reading
 
 
 def test_the_last_line_that_says_something_is_shown() -> None:
@@ -73,3 +75,20 @@ def test_a_failed_attempt_is_said_while_the_next_one_waits() -> None:
 
 def test_a_known_secret_is_not_shown() -> None:
     assert doing(Glimpse(1, tail="it is hunter2!"), 0, "", ["hunter2"]) == "it is ***!"
+
+
+@pytest.mark.parametrize(
+    ("cost", "guess", "said"),
+    [
+        (None, None, "1.2k tokens"),
+        (0.5, None, "1.2k tokens, $0.50"),
+        (None, 0.25, "1.2k tokens, $0.25 (estimated)"),
+        (0.0, 0.25, "1.2k tokens, $0.00"),
+    ],
+)
+def test_a_guess_is_told_only_where_the_agent_tells_no_cost_and_as_a_guess(
+    cost: float | None, guess: float | None, said: str
+) -> None:
+    told = Reading(tokens=Tokens(1000, 200), cost_usd=cost)
+
+    assert spent(Glimpse(1, reading=told, guess=guess)) == said

@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
+from looptasks.core.agent_settings import AgentSettings
 from looptasks.core.glimpse import Glimpse
+from looptasks.core.price import Price
 from looptasks.effects.iteration_watch import IterationWatch, newest_attempt
+from looptasks.effects.stream_note import write_note
 
 
 def attempt(folder: Path, number: int, printed: str = "", verdict: str = "") -> Path:
@@ -68,3 +71,24 @@ def test_a_half_written_result_is_no_verdict(tmp_path: Path) -> None:
     for text in ('{"verd', "[]", '{"verdict": 3}', "{}"):
         (made / "result.json").write_text(text)
         assert IterationWatch(str(tmp_path)).look().verdict == ""
+
+
+def test_tokens_are_priced_while_the_agent_works(tmp_path: Path) -> None:
+    made = attempt(tmp_path, 1)
+    prices = {"gpt-5": Price(10, 100, 1)}
+    write_note(str(made), "codex", "gpt-5", AgentSettings(prices=prices))
+    watch = IterationWatch(str(tmp_path))
+    assert watch.look().guess is None
+
+    usage = {"input_tokens": 200, "output_tokens": 40}
+    event = {"type": "turn.completed", "usage": usage}
+    (made / "stdout").write_text(f"{json.dumps(event)}\n")
+
+    assert watch.look().guess == 0.006
+
+
+def test_what_cannot_be_priced_has_no_guess(tmp_path: Path) -> None:
+    made = attempt(tmp_path, 1, '{"type": "turn.started"}\n')
+    for note in ({"agent": "codex", "prices": [1]}, {"agent": "codex"}):
+        (made / "stream.json").write_text(json.dumps(note))
+        assert IterationWatch(str(tmp_path)).look().guess is None
