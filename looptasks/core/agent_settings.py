@@ -15,7 +15,7 @@ class AgentSettings(NamedTuple):
     """What is the same for all calls of an agent.
 
     `command` and `read` belong to agents of the user's own; `provider` names the
-    codex provider whose retries may be cut down.
+    codex provider whose retries are cut down, a built-in one to leave them alone.
     """
 
     program: str = ""

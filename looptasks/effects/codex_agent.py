@@ -4,6 +4,7 @@ from looptasks.core.agent import Call
 from looptasks.core.agent_settings import AgentSettings
 from looptasks.core.codex_stream import CODEX
 from looptasks.core.process import Processes
+from looptasks.effects.codex_provider import limited
 from looptasks.effects.stream_agent import Launch, Profile, StreamAgent, program
 
 _FIXED = ("exec", "--json", "--ephemeral", "--skip-git-repo-check")
@@ -31,19 +32,16 @@ def _launch(call: Call, settings: AgentSettings, boxed: bool) -> Launch:  # noqa
     if call.model:
         words += ["-m", call.model]
     words += settings.args
-    for setting in (*_QUIET, *_limits(call, settings)):
+    for setting in (*_QUIET, *limited(settings, _limits(call))):
         words += ["-c", setting]
     return Launch((*words, "-"))
 
 
-def _limits(call: Call, settings: AgentSettings) -> list[str]:
-    # Its built-in providers cannot be changed: for them our own limits must do.
-    if not settings.provider:
-        return []
+def _limits(call: Call) -> list[str]:
     limits = list(_RETRIES)
     if call.idle_timeout:
         limits.append(f"stream_idle_timeout_ms={int(call.idle_timeout * 1000)}")
-    return [f"model_providers.{settings.provider}.{limit}" for limit in limits]
+    return limits
 
 
 PROFILE = Profile(CODEX, _launch, ("OPENAI_*", "CODEX_*", "AZURE_*"))

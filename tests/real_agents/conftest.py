@@ -41,5 +41,19 @@ def bench(
             paces[made.name] = made.seconds
         made.pace = paces[made.name]
         yield made
+        made.check_outside()
     finally:
         made.close()
+
+
+@pytest.fixture
+def more_benches(bench: AgentBench, programs: Path) -> Iterator[list[AgentBench]]:
+    """Return benches of the same agent, for what can be tried at the same time."""
+    made = [AgentBench(bench.name, programs, bench.place.parent) for _ in range(7)]
+    try:
+        yield made
+        for one in made:
+            one.check_outside()
+    finally:
+        for one in made:
+            one.close()

@@ -37,6 +37,7 @@ class AgentBench:
         self.mark = f"AGENT_BENCH={os.urandom(8).hex()}"
         self.seconds = 0.0
         self.pace = 0.0
+        self._named = "fake" if name == "codex" else ""
         self._path = search_path(programs)
         self._processes = KeeperProcesses(inherit_env=False)
         for folder in ("home", "temp", "work", "attempt"):
@@ -92,7 +93,7 @@ class AgentBench:
             variables=variables,
             env=(),
             sandbox="none",
-            provider="fake" if self.name == "codex" else "",
+            provider=self._named,
         )
         return made._replace(**more)
 
@@ -142,6 +143,14 @@ class AgentBench:
         keeper = self._processes.keeper
         return within(seconds, lambda: not set(carrying(self.mark)) - {keeper})
 
+    def check_outside(self) -> None:
+        """Fail if the agent has tried to reach anybody but the fake.
+
+        Opencode always looks for news; the fake refuses that, and counts it.
+        """
+        if self.name != "opencode":
+            assert self.fake.outside == []
+
     def said(self) -> str:
         """Return what the attempt printed, for a message about a failure."""
         names = ("stdout", "stderr")
@@ -151,8 +160,14 @@ class AgentBench:
     def _tool(self, name: str, given: dict[str, Any]) -> Step:
         return {"text": "I work.", "tools": [{"name": name, "input": given}]}
 
+    def use_default_provider(self) -> None:
+        """Let codex use the provider that it takes when nobody chooses, at the fake."""
+        config = f'openai_base_url = "{self.fake.url}/v1"\n'
+        (self.place / "home/.codex/config.toml").write_text(config)
+        self._named = ""
+
     def _args(self) -> tuple[str, ...]:
-        if self.name != "codex":
+        if self.name != "codex" or not self._named:
             return ()
         provider = "{" + _PROVIDER.format(url=self.fake.url) + "}"
         return ("-c", "model_provider=fake", "-c", f"model_providers.fake={provider}")
