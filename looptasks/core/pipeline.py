@@ -83,6 +83,11 @@ class Loop(NamedTuple):
     at_once: int
     in_order: bool
 
+    @property
+    def texts(self) -> str:
+        """All that has variables to be filled in: its prompt, and its judge's."""
+        return f"{self.prompt}\n{self.judge.prompt}" if self.judge else self.prompt
+
 
 class Stage(NamedTuple):
     """A loop placed in a pipeline.

@@ -59,11 +59,15 @@ class Course(Lookout):
 
     def step(self) -> Step:
         """Say what the stage does next."""
-        record = self.record
         if self.place.news():
             return Stop("held", "something new comes first")
         if above := self._unready():
             return Stop("held", f"waits for {above}")
+        return self.own_step()
+
+    def own_step(self) -> Step:
+        """Say what the stage does next, once all that it rests on is through."""
+        record = self.record
         if (stop := self._stopped()) is not None:
             return stop
         if self._sight is None:
@@ -194,7 +198,7 @@ class Course(Lookout):
 
     def variables(self) -> dict[str, str]:
         """Return the prompt variables that are not in files."""
-        if "BD" not in variables(self.stage.loop.prompt):
+        if "BD" not in variables(self.stage.loop.texts):
             return {}
         return {"BD": self.place.beads.command()}
 
@@ -210,7 +214,7 @@ class Course(Lookout):
         yield "LOOP_ITERATION", str(step.number)
         yield "LOOPTASKS_RUN", self.place.run
         yield "BD_ACTOR", actor_of(self.place.session)
-        if "BD" in variables(self.stage.loop.prompt) or self.place.uses_beads():
+        if "BD" in variables(self.stage.loop.texts) or self.place.uses_beads():
             # One home, however many worktrees there are.
             yield "BEADS_DIR", self.place.beads.folder
         if step.item and (self.stage.loop.items or not self.stage.loop.passes):

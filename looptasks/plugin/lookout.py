@@ -58,7 +58,7 @@ class Lookout:
         inputs: dict[str, str] = {}
         for name in self.stage.inputs:
             inputs |= self.place.folder.outputs(name)
-        if "GOAL" in variables(loop.prompt):
+        if "GOAL" in variables(loop.texts):
             inputs["goal"] = of_bytes((self.request.goal or "").encode())
         inputs["prompt"] = of_bytes(loop.prompt.encode())
         inputs["config"] = self.stage.digest

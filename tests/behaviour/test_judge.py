@@ -54,6 +54,7 @@ def test_a_judge_rejects_until_it_approves(project: Project) -> None:
     assert "the judge rejected it: too short\n\nToo short." in told
     prompt = (judge_folder(project, 1) / "prompt.md").read_text()
     assert f"Judge {judge_folder(project, 1).parent}/output.md for tea." in prompt
+    assert "goal" in project.json("s", "x/iterations/0001/inputs.json")["files"]
     first, second = (project.state("s", "x", n) for n in (1, 2))
     assert first["judge"] == {
         "verdict": "rejected",
