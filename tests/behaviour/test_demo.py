@@ -13,25 +13,29 @@ from looptasks.effects.shown_command import shown
 from tests.support.doit_process import Ran, doit, environment
 from tests.support.live_processes import carrying, within
 
+WORK, GATE = "iteration", "gate"
+
 
 class Demo:
     """A demo that was played in an empty folder, which uses no loader of ours."""
 
-    def __init__(self, top: Path) -> None:
+    def __init__(self, top: Path, *words: str) -> None:
         folder = top / "empty"
         folder.mkdir()
         self.env = environment(top / "environment", registered=True)
         self.mark = f"DEMO_TEST={top}"
-        self.ran: Ran = doit(
-            folder, "demo", env={**self.env, "DEMO_TEST": str(top), "LOOP_AGENT": "no"}
-        )
-        self.folder = folder / "looptasks-demo"
+        env = {**self.env, "DEMO_TEST": str(top), "LOOP_AGENT": "no"}
+        self.ran: Ran = doit(folder, "demo", *words, env=env)
+        (self.folder,) = folder.glob("looptasks-*")
+
+    def ledger(self, session: str) -> list[dict[str, Any]]:
+        """Return the events of a session's ledger."""
+        text = (self.folder / ".loop" / session / "ledger.jsonl").read_text()
+        return [json.loads(line) for line in text.splitlines()]
 
     def events(self, session: str, kind: str) -> list[dict[str, Any]]:
         """Return the events of one kind in a session's ledger."""
-        text = (self.folder / ".loop" / session / "ledger.jsonl").read_text()
-        events = [json.loads(line) for line in text.splitlines()]
-        return [event for event in events if event["event"] == kind]
+        return [event for event in self.ledger(session) if event["event"] == kind]
 
     def iterations(self, session: str) -> list[tuple[str, int]]:
         """Return stage and number of every finished iteration, in order."""
@@ -40,49 +44,65 @@ class Demo:
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """Return a demo, played once for all tests of this module."""
+def tour(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """Return the tour, played once for all tests of this module."""
     return Demo(tmp_path_factory.mktemp("demo"))
 
 
-def test_the_demo_ends_well_and_shows_what_was_made(demo: Demo) -> None:
+@pytest.fixture(scope="module")
+def onion(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """Return the demo of the onion, played once for all tests of this module."""
+    return Demo(tmp_path_factory.mktemp("onion"), "onion")
+
+
+@pytest.fixture(params=["tour", "onion"])
+def demo(request: pytest.FixtureRequest) -> Demo:
+    """Return each of the demos."""
+    played: Demo = request.getfixturevalue(request.param)
+    return played
+
+
+def test_a_demo_ends_well(demo: Demo) -> None:
     assert (demo.ran.code, demo.ran.err) == (0, "")
-    assert "\n$ sh slug.sh 'Hello, World!'\nhello-world\n" in demo.ran.out
-    assert (demo.folder / "NOTES.md").read_text() in demo.ran.out
 
 
-def test_the_loop_stops_when_two_agents_in_a_row_agree(demo: Demo) -> None:
-    said = [e["parsed"]["plateau"] for e in demo.events("refine", "iteration")]
+def test_the_tour_shows_what_was_made(tour: Demo) -> None:
+    assert "\n$ sh slug.sh 'Hello, World!'\nhello-world\n" in tour.ran.out
+    assert (tour.folder / "NOTES.md").read_text() in tour.ran.out
+
+
+def test_the_loop_stops_when_two_agents_in_a_row_agree(tour: Demo) -> None:
+    said = [e["parsed"]["plateau"] for e in tour.events("refine", "iteration")]
     assert said == ["false", "true", "true"]
 
 
-def test_the_check_overrules_an_agent_that_says_it_is_done(demo: Demo) -> None:
-    codes = [e["validation"]["exit_code"] for e in demo.events("code", "iteration")]
+def test_the_check_overrules_an_agent_that_says_it_is_done(tour: Demo) -> None:
+    codes = [e["validation"]["exit_code"] for e in tour.events("code", "iteration")]
     assert codes == [1, 1, 0]
-    said = demo.folder / ".loop/code/code/iterations/0001/output.md"
+    said = tour.folder / ".loop/code/code/iterations/0001/output.md"
     assert said.read_text().startswith("Done!")
 
 
-def test_the_killed_run_has_no_end_and_the_next_one_repeats_nothing(demo: Demo) -> None:
-    assert len(demo.events("code", "run")) == 2
-    assert len(demo.events("code", "end")) == 1
-    assert demo.iterations("code") == [("code", 1), ("code", 2), ("code", 3)]
-    assert "resuming code: 2 iterations done, continuing with 3" in demo.ran.out
+def test_the_killed_run_has_no_end_and_the_next_one_repeats_nothing(tour: Demo) -> None:
+    assert len(tour.events("code", "run")) == 2
+    assert len(tour.events("code", "end")) == 1
+    assert tour.iterations("code") == [("code", 1), ("code", 2), ("code", 3)]
+    assert "resuming code: 2 iterations done, continuing with 3" in tour.ran.out
 
 
-def test_the_killed_attempt_is_kept(demo: Demo) -> None:
-    attempts = demo.folder / ".loop/code/code/iterations/0003/attempts"
+def test_the_killed_attempt_is_kept(tour: Demo) -> None:
+    attempts = tour.folder / ".loop/code/code/iterations/0003/attempts"
     assert sorted(path.name for path in attempts.iterdir()) == ["1", "2"]
-    assert [e["attempt"] for e in demo.events("code", "attempt")] == [1]
+    assert [e["attempt"] for e in tour.events("code", "attempt")] == [1]
 
 
-def test_the_second_stage_rests_when_the_first_comes_out_the_same(demo: Demo) -> None:
-    assert demo.iterations("notes") == [("facts", 1), ("write", 1), ("facts", 1)]
-    assert "stage:write is up to date" in demo.ran.out
+def test_the_second_stage_rests_when_the_first_comes_out_the_same(tour: Demo) -> None:
+    assert tour.iterations("notes") == [("facts", 1), ("write", 1), ("facts", 1)]
+    assert "stage:write is up to date" in tour.ran.out
 
 
 def test_every_path_that_the_demo_names_is_there(demo: Demo) -> None:
-    listed = demo.ran.out.partition("Open these in looptasks-demo/:\n")[2]
+    listed = demo.ran.out.partition(f"Open these in {demo.folder.name}/:\n")[2]
     paths = [line.split()[0] for line in listed.partition("\n\n")[0].splitlines()]
     assert paths
     assert [path for path in paths if not (demo.folder / path).exists()] == []
@@ -100,27 +120,57 @@ def test_the_command_that_goes_on_can_be_pasted(demo: Demo) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "pipeline:notes" in done.stdout
+    assert "pipeline:onion" in done.stdout
 
 
 def test_nothing_that_the_demo_started_is_left_running(demo: Demo) -> None:
     assert within(5, lambda: not carrying(demo.mark))
 
 
+def test_the_onion_waits_for_a_word_before_it_unfolds(onion: Demo) -> None:
+    first, second, third, *_ = onion.iterations("card")
+    assert [first, second, third] == [("plan", 1), ("plan", 2), ("plan", 3)]
+    events = [e["event"] for e in onion.ledger("card") if e["event"] in (GATE, WORK)]
+    assert events == [WORK] * 3 + [GATE] + [WORK] * 33
+
+
+def test_one_changed_text_repeats_a_third_of_the_onion(onion: Demo) -> None:
+    done = onion.iterations("card")
+    specs = [("spec/picture", number) for number in (1, 2, 3)]
+    phases = [
+        (f"{kind}/picture/{name}", 1)
+        for kind in ("phase", "code")
+        for name in ("candles", "cake", "plate")
+    ]
+    assert len(set(done)) == 27
+    assert sorted(done[27:]) == sorted([*specs, *phases])
+    assert "\n27 agent calls in all\n" in onion.ran.out
+    assert "\n9 of 27 agent calls ran again\n" in onion.ran.out
+
+
+def test_the_card_has_another_cake_and_the_same_verse(onion: Demo) -> None:
+    cards = onion.ran.out.split("\n$ sh card.sh\n")[1:]
+    flames = [card.partition("\n")[0].count(",") for card in cards]
+    verses = {card.partition("\n\n")[2].partition("\n  ->")[0] for card in cards}
+    assert flames == [3, 5]
+    assert len(verses) == 1
+    assert verses.pop().count("\n") == 5
+
+
 def test_a_second_demo_leaves_the_first_alone(tmp_path: Path) -> None:
-    first = Path(new_demo(str(tmp_path)))
+    first = Path(new_demo(str(tmp_path), "tour", "looptasks-demo"))
     (first / "slug.sh").write_text("mine\n")
-    second = Path(new_demo(str(tmp_path)))
+    second = Path(new_demo(str(tmp_path), "tour", "looptasks-demo"))
     assert (first.name, second.name) == ("looptasks-demo", "looptasks-demo-2")
     assert (first / "slug.sh").read_text() == "mine\n"
     assert not (second / "slug.sh").exists()
 
 
-def test_a_demo_with_an_argument_is_refused_and_makes_nothing(tmp_path: Path) -> None:
+def test_a_demo_that_there_is_not_is_refused_and_makes_nothing(tmp_path: Path) -> None:
     env = environment(tmp_path / "environment", registered=True)
     ran = doit(tmp_path, "demo", "fast", env=env)
     assert (ran.code, ran.out) == (3, "")
-    assert ran.err.startswith("`demo` takes no argument, and got `fast`\n  fix: ")
+    assert ran.err.startswith("there is no demo `fast`\n  fix: run `doit demo`")
     assert not (tmp_path / "looptasks-demo").exists()
 
 

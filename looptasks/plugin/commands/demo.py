@@ -9,21 +9,12 @@ from typing import Any
 from looptasks.effects.demo_folder import new_demo
 from looptasks.effects.shown_command import shown
 from looptasks.errors import LoopError, UsageError
-from looptasks.plugin.commands.demo_acts import ACTS, Act
+from looptasks.plugin.commands.demo_onion import ONION
+from looptasks.plugin.commands.demo_play import Act, Play
+from looptasks.plugin.commands.demo_tour import TOUR
 from looptasks.plugin.commands.yielding import LoopCommand
 
-_KILLED = -9
-
-
-_OPEN = {
-    "tally.py": "the program that came out of the board",
-    "docs/plan.md": "the plan that came out of `refine`",
-    "slug.sh": "the program that came out of `code`",
-    "loops/code/": "how a loop is declared: loop.yaml and prompt.md",
-    ".loop/code/ledger.jsonl": "everything that happened, the crash included",
-    ".loop/code/code/progress.md": "what every fresh agent gets to read",
-    ".loop/archive/notes/": "what the changed input has superseded",
-}
+_PLAYS = {"": TOUR, "onion": ONION}
 
 
 class Demo(LoopCommand):
@@ -31,29 +22,27 @@ class Demo(LoopCommand):
 
     name = "demo"
     doc_purpose = "see it work in half a minute: offline, in a new folder"
-    doc_usage = ""
+    doc_usage = "[onion]"
     doc_description = None
     works_anywhere = True
 
     def answer(self, params: Mapping[str, Any], words: list[str]) -> int:
         """Play the acts; the exit code says whether all went as it should."""
-        if words:
-            raise UsageError(
-                f"`demo` takes no argument, and got `{words[0]}`", fix="run `doit demo`"
-            )
-        folder = new_demo(os.getcwd())
+        play = _play_of(words)
+        folder = new_demo(os.getcwd(), play.project, play.folder)
         self._say(f"A new project is in {os.path.basename(folder)}/")
-        for number, act in enumerate(ACTS, 1):
-            self._play(number, act, folder)
-        self._farewell(folder)
+        for number, act in enumerate(play.acts, 1):
+            self._say(f"\n=== {number} of {len(play.acts)}: {act.title} ===")
+            self._perform(act, folder)
+        self._farewell(play, folder)
         return 0
 
-    def _play(self, number: int, act: Act, folder: str) -> None:
-        self._say(f"\n=== {number} of {len(ACTS)}: {act.title} ===\n\n{act.about}")
+    def _perform(self, act: Act, folder: str) -> None:
+        self._say(f"\n{act.about}")
         for step in act.steps:
             self._say(f"\n$ {step.command}")
             code = shown(step.command, folder, self._say, step.fatal)
-            if code != (_KILLED if step.fatal else 0):
+            if code != step.ends_with:
                 raise LoopError(
                     f"`{step.command}` ended with {code}, which it should not",
                     where=folder,
@@ -61,16 +50,29 @@ class Demo(LoopCommand):
                 )
             self._say(f"  -> {step.notice}")
 
-    def _farewell(self, folder: str) -> None:
+    def _farewell(self, play: Play, folder: str) -> None:
         name = os.path.basename(folder)
         self._say(f"\nOpen these in {name}/:")
-        for path, what in _OPEN.items():
-            self._say(f"  {path:<30} {what}")
+        width = max(map(len, play.leaves))
+        for path, what in play.leaves.items():
+            self._say(f"  {path:<{width}} {what}")
+        if play is TOUR:
+            self._say("\nSee plans become code:  doit demo onion")
         self._say(f"\nGo on yourself:  cd {name} && {_doit_from(folder)} list")
 
     def _say(self, text: str) -> None:
         self.outstream.write(f"{text}\n")
         self.outstream.flush()
+
+
+def _play_of(words: list[str]) -> Play:
+    """Return the play that is asked for."""
+    if len(words) > 1 or (name := "".join(words)) not in _PLAYS:
+        raise UsageError(
+            f"there is no demo `{' '.join(words)}`",
+            fix="run `doit demo`, or `doit demo onion`",
+        )
+    return _PLAYS[name]
 
 
 def _doit_from(folder: str) -> str:

@@ -1,28 +1,8 @@
-"""The acts of the demo: commands that make a point, and what to notice in each."""
+"""The tour: what loops are, in five acts."""
 
-from typing import NamedTuple
+from looptasks.plugin.commands.demo_play import Act, Play, Step
 
-
-class Step(NamedTuple):
-    """A command that is run for real, and what to notice in its output.
-
-    As soon as the path `fatal` exists, the command is killed.
-    """
-
-    command: str
-    notice: str
-    fatal: str = ""
-
-
-class Act(NamedTuple):
-    """Some steps that make one point."""
-
-    title: str
-    about: str
-    steps: tuple[Step, ...]
-
-
-ACTS = (
+_ACTS = (
     Act(
         "A board that gets done",
         "Four beads (small pieces of work), each blocked by the one before. A fresh "
@@ -105,4 +85,19 @@ ACTS = (
             Step("cat NOTES.md", "the note is there."),
         ),
     ),
+)
+
+TOUR = Play(
+    project="tour",
+    folder="looptasks-demo",
+    acts=_ACTS,
+    leaves={
+        "tally.py": "the program that came out of the board",
+        "docs/plan.md": "the plan that came out of `refine`",
+        "slug.sh": "the program that came out of `code`",
+        "loops/code/": "how a loop is declared: loop.yaml and prompt.md",
+        ".loop/code/ledger.jsonl": "everything that happened, the crash included",
+        ".loop/code/code/progress.md": "what every fresh agent gets to read",
+        ".loop/archive/notes/": "what the changed input has superseded",
+    },
 )

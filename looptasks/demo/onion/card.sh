@@ -1,0 +1,4 @@
+# Prints the card.
+cat picture/candles.txt picture/cake.txt picture/plate.txt
+echo
+cat verse/line-*.txt
