@@ -19,6 +19,7 @@ STATUSES = (
     "waiting",
     "paused",
     "invalidated",
+    "archived",
     "interrupted",
 )
 _KINDS = ("stage", "descendants", "status", "bead")

@@ -47,7 +47,8 @@ def ending_of(
         return Ending(code, f"failed: {what}", f"after mending it: {again}", notes)
     # In a later round a stage may come to another end: the last one counts.
     last = {stop["stage"]: stop for stop in record.stops}
-    stops = list(last.values()) if engaged.place.owned else []
+    there = [stop for n, stop in last.items() if record.stage(n).status != "archived"]
+    stops = there if engaged.place.owned else []
     if code == 0 and any(stop["status"] != "complete" for stop in stops):
         code = FAILED  # a bead's task lets others go on, whatever became of it
     if code == 0:

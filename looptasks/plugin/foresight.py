@@ -54,7 +54,7 @@ def _grown(
                 yield view._replace(next=0, superseded=0) if below[name] else view
         yield from _beads(course)
         yield from (view for view in views if view.stage.startswith(f"{name}/"))
-    yield from leaving(grove)
+    yield from leaving(grove, views)
 
 
 def _step(course: Course) -> Step:

@@ -100,6 +100,11 @@ class Grove:
         for name in self.below(group):
             yield from self.instances(Node(group.stage, (*group.path, name)))
 
+    def sources(self, node: Node) -> Iterator[tuple[Node, str]]:
+        """Yield whose artifacts list an instance, from the top, and in which list."""
+        for index, level in enumerate(self.tree.levels[node.stage]):
+            yield Node(level.stage, node.path[:index]), level.field
+
     def all_instances(self) -> Iterator[Node]:
         """Yield all instances of the entry, each after what it descends from."""
         for stage in self.tree.fans():

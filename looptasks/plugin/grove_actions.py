@@ -53,7 +53,7 @@ def _stop(place: Workplace, names: Sequence[str]) -> Stop:
 def _hand_on(place: Workplace, stage: Stage, names: Sequence[str]) -> None:
     """Write what a later stage gets: where each instance's output is, and which."""
     lines = []
-    for name in names:
+    for name in sorted(names):  # the order of entries is no content
         outputs = place.folder.outputs(name)
         digest = of_value(outputs)[:12]
         lines.append(f"- {node_of(name).task} ({digest}): {', '.join(outputs)}")

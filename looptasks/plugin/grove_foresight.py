@@ -1,6 +1,6 @@
 """Foresight in a grove: what a run would do to each instance, by the same code."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from looptasks.core.instance import Node
 from looptasks.core.outlook import Outlook
@@ -23,8 +23,15 @@ def grove_rows(grove: Grove, course: Course) -> Iterator[Row]:
     if grove.tree.is_instance(group):
         return
     names = tuple(stage.name for stage, _, _ in rows)
-    above = grove.tree.source(group).name
-    stage = course.stage._replace(inputs=(above, *course.stage.inputs, *names))
+    # Whoever lists entries may list others: then there are other instances.
+    listing = [level.stage for level in grove.tree.levels[group.stage]]
+    above = (
+        one.name
+        for name in dict.fromkeys([*listing, course.stage.parent])
+        for one in grove.members(Node(name))
+    )
+    inputs = tuple(dict.fromkeys((*above, *course.stage.inputs, *names)))
+    stage = course.stage._replace(inputs=inputs)
     yield stage, course.record, _together(grove, course, rows)
 
 
@@ -46,27 +53,25 @@ def _together(grove: Grove, course: Course, rows: list[Row]) -> Step:
     stuck = [s for _, _, s in rows if isinstance(s, Stop) and s.status != "complete"]
     if stuck:
         return stuck[0]
+    if gone := [o for o in outdated(grove, Node(course.stage.name)) if o.gone]:
+        return Iterate(0, f"{len(gone)} instances to archive")
     if course.record.status != "complete":
         return Iterate(0, "no instance is left")
     return Stop("complete", course.record.reason)
 
 
-def leaving(grove: Grove) -> Iterator[Outlook]:
+def leaving(grove: Grove, views: Iterable[Outlook]) -> Iterator[Outlook]:
     """Yield the instances whose entries are gone: their work is to be archived."""
-    seen = set()
-    for stage in grove.tree.fans():
-        for node, reason, gone in outdated(grove, Node(stage.name)):
-            if gone and node not in seen:
-                seen.add(node)
-                record = grove.place.record().stage(node.name)
-                done = len(record.iterations)
-                yield Outlook(
-                    node.name,
-                    node.task,
-                    "archive",
-                    reason,
-                    0,
-                    done,
-                    record.status,
-                    superseded=done,
-                )
+    moving = {view.stage: view.task for view in views if view.fate in ("run", "maybe")}
+    every = Node(grove.tree.fans()[0].name)
+    for node, reason, gone in outdated(grove, every):
+        if not gone:
+            continue
+        record = grove.place.record().stage(node.name)
+        known = 0, len(record.iterations), record.status, len(record.iterations)
+        found = Outlook(node.name, node.task, "archive", reason, *known)
+        listing = (source.name for source, _ in grove.sources(node))
+        if again := next((moving[name] for name in listing if name in moving), ""):
+            why = f"{reason}, unless the output of {again} brings it back"
+            found = found._replace(fate="maybe", reason=why)
+        yield found

@@ -46,12 +46,10 @@ def _is_within(grove: Grove, node: Node, group: Node) -> bool:
 
 
 def _judged(grove: Grove, node: Node) -> Outdated | None:
-    for index, level in enumerate(grove.tree.levels[node.stage]):
-        source = Node(level.stage, node.path[:index])
+    for name, (source, field) in zip(node.path, grove.sources(node), strict=True):
         if grove.artifact(source) is None:
             return None  # it is being made: nobody can tell
-        name = node.path[index]
-        if name not in grove.listed(source, level.field):
+        if name not in grove.listed(source, field):
             reason = f"entry `{name}` of {grove.task(source)} is gone"
             return Outdated(node, reason, gone=True)
     entry = grove.entry(node)
@@ -63,15 +61,16 @@ def _judged(grove: Grove, node: Node) -> Outdated | None:
 
 
 def _is_said_to_hold(grove: Grove, found: Outdated) -> bool:
-    stage = grove.place.record().stage(found.node.name)
-    if found.gone:
-        return bool(stage.iterations or stage.failures) or stage.status == "complete"
-    return stage.status not in ("pending", "invalidated")
+    status = grove.place.record().stage(found.node.name).status
+    known = () if found.gone else ("invalidated",)
+    return status not in ("pending", "archived", *known)
 
 
 def invalidate(grove: Grove, found: Iterable[Outdated]) -> None:
     """Say that work no longer holds; what nobody asks for any more is archived."""
-    reasons: dict[str, list[str]] = {}
+    found, reasons = list(found), dict[str, list[str]]()
+    # First: whoever comes after a crash in between must look at them again.
+    _reopen(grove, [(node.stage, reason) for node, reason, _ in found])
     for node, reason, gone in found:
         if gone:
             _retire(grove, node, reason)
@@ -83,11 +82,22 @@ def invalidate(grove: Grove, found: Iterable[Outdated]) -> None:
             _write_state(grove, name)
 
 
+def _reopen(grove: Grove, stages: Iterable[tuple[str, str]]) -> None:
+    """Call stages complete no longer, some of whose instances have to be looked at."""
+    for name, reason in dict(stages).items():
+        complete = grove.place.record().stage(name).status == "complete"
+        if complete and grove.tree.levels[name]:
+            grove.place.event("invalidate", stages=[name], reason=reason)
+            _write_state(grove, name)
+
+
 def _retire(grove: Grove, node: Node, reason: str) -> None:
     place = grove.place
     keep_branch(place, node.name)
     where = place.folder.archive_stage(node.name, place.now())
-    place.event("restart", stage=node.name, keep=0, reason=reason, archive=where)
+    place.event(
+        "restart", stage=node.name, keep=0, reason=reason, archive=where, gone=True
+    )
 
 
 def keep_branch(place: Workplace, name: str) -> None:
@@ -114,6 +124,15 @@ def invalidate_below(place: Workplace, pipeline: Pipeline, name: str) -> None:
     grove = Grove(place, pipeline, Request())
     for group in _groups(grove, name):
         invalidate(grove, outdated(grove, group))
+        _reopen(grove, _begun(grove, group))
+
+
+def _begun(grove: Grove, group: Node) -> Iterator[tuple[str, str]]:
+    """Yield the stage of a group that has instances which are not through."""
+    record = grove.place.record()
+    for node in grove.instances(group):
+        if record.stage(node.name).status != "complete":
+            yield node.stage, f"{grove.task(node)} is not done"
 
 
 def _groups(grove: Grove, name: str) -> Iterator[Node]:

@@ -17,6 +17,21 @@ from typing import Any
 
 from tests.support.project import REPOSITORY, TIMEOUT, Ran
 
+_PLUGIN = (
+    "actions",
+    "backend",
+    "checker",
+    "foresight",
+    "grove_foresight",
+    "grove_goals",
+    "invalidation",
+    "loader",
+    "reporter",
+    "running",
+    "showing",
+)
+_WARM = (*(f"looptasks.plugin.{name}" for name in _PLUGIN), "jsonschema", "filelock")
+
 
 class Nursery:
     """Runs doit commands, each in a forked child of a warm process."""
@@ -52,8 +67,8 @@ class Nursery:
 
 
 def _serve() -> None:
-    for module in ("loader", "running", "showing", "checker", "backend", "reporter"):
-        import_module(f"looptasks.plugin.{module}")
+    for module in _WARM:
+        import_module(module)
     for line in sys.stdin:
         folder, words = json.loads(line)
         code = _run(folder, words)
