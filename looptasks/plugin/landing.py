@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from doit.task import Task
 
-from looptasks.core.landing import NOTE
+from looptasks.core.landing import NOTE, Landing
 from looptasks.core.pipeline import Pipeline
+from looptasks.core.record import Event
 from looptasks.errors import LoopError
 from looptasks.plugin.graph import IO
 from looptasks.plugin.workplace import Workplace
@@ -24,9 +25,6 @@ def land_result(place: Workplace, pipeline: Pipeline) -> None:
     if not os.path.exists(place.folder.file(NOTE)):
         return
     record = place.record()
-    known = record.landing
-    if not place.owned and known is not None and known["state"] == "manual":
-        return  # said before, and still so
     names = [stage.name for stage in pipeline.stages]
     if any(record.stage(name).status != "complete" for name in names) or place.news():
         return
@@ -37,12 +35,12 @@ def land_result(place: Workplace, pipeline: Pipeline) -> None:
     fans = [stage.loop for stage in pipeline.stages if stage.parent]
     how = "manual" if any(loop.merge == "manual" for loop in fans) else "auto"
     try:
-        place.hold()
         landing = land(place, [loop.validate for loop in fans], how, {})
     except LoopError as error:
-        state, reason, command = "blocked", str(error), ""
-    else:
-        state, reason, command = landing
+        landing = Landing("blocked", str(error))
+    if not place.owned and landing == _known(record.landing):
+        return  # said before, and still so
+    place.hold()
     after = place.digests(reads)
     changed = {
         path: [before.get(path), after.get(path)]
@@ -52,9 +50,13 @@ def land_result(place: Workplace, pipeline: Pipeline) -> None:
     place.event(
         "landing",
         entry=pipeline.entry,
-        state=state,
-        reason=reason,
-        command=command,
         changed=changed,
         durable=True,
+        **landing._asdict(),
     )
+
+
+def _known(event: Event | None) -> Landing | None:
+    if event is None:
+        return None
+    return Landing(event["state"], event["reason"], event["command"])

@@ -80,6 +80,8 @@ def test_manual_leaves_the_branch_alone_and_prints_the_one_command(
     assert again.last.endswith("git merge loop/s/result")
     onion.git("merge", "-q", "loop/s/result")
     assert written(onion) == FILES
+    assert "git merge" not in onion.ok("pipeline:onion", "session=s").last
+    assert onion.git("branch", "--list", "loop/*") == ""
 
 
 def test_a_changed_spec_lands_again_and_its_old_work_is_kept(

@@ -74,7 +74,7 @@ def test_depth_and_height_count_layers(onion: Tree) -> None:
 
 
 @given(st.lists(NAMES, min_size=2, max_size=2), st.lists(NAMES, min_size=2, max_size=2))
-def test_only_what_shares_the_whole_way_descends(one: list[str], two: list[str]) -> None:
+def test_only_what_shares_the_way_descends(one: list[str], two: list[str]) -> None:
     tree = Tree(
         Pipeline(
             "",

@@ -32,10 +32,13 @@ if os.path.exists(f"{os.environ['GATE']}/../fail.{kind}.{item}"):
     sys.exit(1)
 if kind == "plan":
     wish = json.load(open("wish.json"))
+    after = wish.pop("_after", {})
     made = {"title": "T", "overview": "O", "specs": [
-        {"name": name, "title": name, "description": json.dumps(phases, sort_keys=True),
-         **({"dependencies": wish["_after"][name]} if name in wish.get("_after", {}) else {})}
-        for name, phases in wish.items() if name != "_after"]}
+        {"name": name, "title": name, "description": json.dumps(phases, sort_keys=True)}
+        for name, phases in wish.items()]}
+    for spec in made["specs"]:
+        if spec["name"] in after:
+            spec["dependencies"] = after[spec["name"]]
 elif kind == "spec":
     made = {"name": item, "title": item, "overview": entry["description"], "phases": [
         {"name": name, "title": name, "description": text}
@@ -65,10 +68,8 @@ class OnionProject(Project):
         super().__init__(root)
         self.write("onion.py", AGENT)
         self.path("gates").mkdir()
-        self.write(
-            "agent.sh",
-            f"#!/bin/sh\nRUNS={root}/runs.log GATE={root}/gates exec python3 onion.py\n",
-        )
+        where = f"RUNS={root}/runs.log GATE={root}/gates"
+        self.write("agent.sh", f"#!/bin/sh\n{where} exec python3 onion.py\n")
         self.layers()
 
     def layers(self, **changed: Mapping[str, Any]) -> None:
