@@ -5,11 +5,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 
 from looptasks.core.prompt import variables
 from tests.support.doit_process import REPOSITORY
 from tests.support.git_repository import Repository
 from tests.support.project import Project, Ran
+from tests.support.readme import Readme
 
 LAYERS = ("plan", "spec", "phase", "code")
 PASSES = 3
@@ -84,12 +86,15 @@ def subtree(spec: str) -> Counter[str]:
     return below + Counter({f"spec:{spec}": PASSES})
 
 
+def everything() -> Counter[str]:
+    return Counter({"plan": PASSES}) + subtree("a") + subtree("b")
+
+
 def finished(onion: Onion) -> Onion:
     """Return it with everything done, as CI would."""
     ran = onion.onion("approve=yes", "goal=all of it")
     assert ran.code == 0, ran
-    wanted = Counter({"plan": PASSES}) + subtree("a") + subtree("b")
-    assert onion.calls() == wanted
+    assert onion.calls() == everything()
     return onion
 
 
@@ -186,6 +191,22 @@ def test_a_coder_is_not_believed_and_the_phase_is_prepared_anew_once(
     assert (calls["code:a2"], calls["phase:a2"], calls["code:a3"]) == (6, 2, 0)
     assert calls["code:b3"] == 1
     assert "stage:code:a:a2 failed for good" in onion.prompt("s", "phase/a/a2", 2)
+
+
+def test_the_pipeline_in_the_readme_is_the_shipped_one() -> None:
+    told = yaml.safe_load(Readme(REPOSITORY / "README.md").block("onion"))
+    shipped = yaml.safe_load((REPOSITORY / "pipelines" / "onion.yaml").read_text())
+    assert told["stages"] == shipped["stages"]
+
+
+def test_the_commands_in_the_readme_lead_from_a_goal_to_its_code(onion: Onion) -> None:
+    commands = Readme(REPOSITORY / "README.md").block("onion", "commands")
+    given = f"export TOP={onion.root} LOOP_AGENT=./any-agent.py"
+    ran = onion.shell(f"set -e\n{given}\n{commands}")
+    assert ran.code == 0, ran
+    assert onion.calls() == everything() + Counter({"plan": 1})
+    assert "Leave the mail server alone." in onion.prompt("login", "plan", PASSES + 1)
+    assert onion.read("b3.txt") == "make b 3"
 
 
 def test_phases_of_a_spec_are_built_in_their_order(onion: Onion) -> None:
