@@ -7,6 +7,7 @@ project. Packages add their own through the entry-point group `looptasks.complet
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from looptasks.core.count import agreeing, all_of, counted
 from looptasks.core.iteration import Iteration
 from looptasks.core.pipeline import Loop
 
@@ -74,9 +75,9 @@ Rule = Callable[[Loop, Sequence[Iteration], Evidence], Answer]
 def fixed_n(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
     """Stop after N iterations."""
     del evidence
-    if len(history) >= loop.max_iterations:
-        return Done(f"ran {len(history)} of {loop.max_iterations} iterations")
-    return NotYet(f"{len(history)} of {loop.max_iterations} iterations done")
+    count = f"{len(history)} of {counted(loop.max_iterations, 'iteration')}"
+    done = len(history) >= loop.max_iterations
+    return Done(f"ran {count}") if done else NotYet(f"{count} done")
 
 
 def plateau(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
@@ -88,7 +89,8 @@ def plateau(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Ans
             break
         agreed += 1
     if agreed >= loop.consensus:
-        return Done(f"{agreed} iterations in a row agree on a plateau")
+        agree = agreeing(agreed, "agrees", "agree")
+        return Done(f"{counted(agreed, 'iteration')} in a row {agree} on a plateau")
     return NotYet(f"{agreed} of {loop.consensus} in a row agree on a plateau")
 
 
@@ -97,8 +99,9 @@ def all_items(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> A
     del loop
     left = pending_items(history, evidence.items)
     if not left:
-        return Done(f"all {len(evidence.items)} items done")
-    return NotYet(f"{len(left)} of {len(evidence.items)} items left, next `{left[0]}`")
+        return Done(all_of(len(evidence.items), "item", "done"))
+    of_all = f"{len(left)} of {counted(len(evidence.items), 'item')}"
+    return NotYet(f"{of_all} left, next `{left[0]}`")
 
 
 def validated(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> Answer:
@@ -125,11 +128,14 @@ def beads_empty(loop: Loop, history: Sequence[Iteration], evidence: Evidence) ->
     if work is None:
         return NotYet("the tracker was not asked")
     if not work.left:
-        return Done(f"all {work.closed} beads are closed")
+        return Done(all_of(work.closed, "bead", "closed"))
     if work.ready:
-        return NotYet(f"{work.left} beads left, {work.ready} of them ready")
+        return NotYet(f"{counted(work.left, 'bead')} left, {work.ready} of them ready")
     if work.busy:
-        return Waiting(f"{work.busy} beads are in other hands: {work.why}")
+        are = agreeing(work.busy, "is", "are")
+        return Waiting(f"{counted(work.busy, 'bead')} {are} in other hands: {work.why}")
+    if work.held == 1:
+        return Deadlocked(f"the only bead left can never be ready: {work.why}")
     return Deadlocked(f"none of {work.held} beads can ever be ready: {work.why}")
 
 

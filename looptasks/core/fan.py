@@ -1,6 +1,7 @@
 """A fan: one loop per bead. Which beads are due, in which order, and why."""
 
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Literal, NamedTuple
 
 from looptasks.core.record import SessionRecord
@@ -176,10 +177,13 @@ def waves(beads: Mapping[str, SeenBead], record: SessionRecord) -> dict[str, int
         for bead in beads.values()
         if bead.status != "closed" or (record.began and bead.closed >= record.began)
     }
+    return levels(beads, members)
+
+
+def levels(beads: Mapping[str, SeenBead], members: AbstractSet[str]) -> dict[str, int]:
+    """Return how long the longest chain of members is that ends in each of them."""
     below = _dependents(beads[bead] for bead in members)
-    missing = {
-        bead: len(members.intersection(beads[bead].blockers)) for bead in members
-    }
+    missing = {bead: len(members & {*beads[bead].blockers}) for bead in members}
     level = dict.fromkeys(members, 1)
     free = [bead for bead in beads if missing.get(bead) == 0]
     for bead in free:

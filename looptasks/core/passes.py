@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from looptasks.core.completion import Answer, Done, Evidence, Exhausted, NotYet
+from looptasks.core.count import counted
 from looptasks.core.iteration import Iteration
 from looptasks.core.pipeline import Loop, Pass
 
@@ -52,10 +53,11 @@ def all_passes(loop: Loop, history: Sequence[Iteration], evidence: Evidence) -> 
     del evidence
     current, done, tried = standing(loop, history)
     if current is None:
-        return Done(f"all {done} passes validated")
+        return Done(f"all {counted(done, 'pass')} validated")
     why = f": {history[-1].complaint}" if tried else ""
     if current.max and tried >= current.max:
-        limit = f"pass `{current.name}` reached its limit of {current.max} iterations"
+        most = counted(current.max, "iteration")
+        limit = f"pass `{current.name}` reached its limit of {most}"
         return Exhausted(f"{limit}{why}; raise its `max`")
-    count = f"{done} of {len(loop.passes)} passes validated"
+    count = f"{done} of {counted(len(loop.passes), 'pass')} validated"
     return NotYet(f"{count}, next `{current.name}`{why}")

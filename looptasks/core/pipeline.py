@@ -232,3 +232,8 @@ def parse_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """
     parts = (pair.partition(":") for pair in text.split())
     return tuple((field, marker or field) for field, _, marker in parts)
+
+
+def fanning(pipeline: Pipeline) -> list[str]:
+    """Return the names of the stages that have a loop per bead."""
+    return [stage.name for stage in pipeline.stages if stage.loop.each == "beads"]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from looptasks.core.count import counted
 from looptasks.core.duration import spoken
 from looptasks.core.gate import Answer
 from looptasks.core.iteration import Iteration
@@ -101,12 +102,12 @@ def board(view: Board) -> str:
 
 def _status(view: Board) -> str:
     done = sum(line.status == "complete" for line in view.stages)
-    parts = [f"{view.entry}: {done} of {len(view.stages)} stages complete"]
+    parts = [f"{view.entry}: {done} of {counted(len(view.stages), 'stage')} complete"]
     if view.beads:
         closed = sum(line.status == "done" for line in view.beads)
         parts.append(f"wave {view.waves[0]} of {view.waves[1]}")
-        parts.append(f"{closed} of {len(view.beads)} beads closed")
-    return ", ".join([*parts, f"{view.iterations} iterations", _cost(view)])
+        parts.append(f"{closed} of {counted(len(view.beads), 'bead')} closed")
+    return ", ".join([*parts, counted(view.iterations, "iteration"), _cost(view)])
 
 
 def _cost(view: Board) -> str:
@@ -125,5 +126,5 @@ def _section(title: str, lines: Sequence[Line]) -> list[str]:
 def _row(line: Line) -> str:
     mark = "x" if line.status in ("complete", "done") else " "
     tail = f": {line.reason}" if line.reason else ""
-    count = f", {line.iterations} iterations" if line.iterations else ""
+    count = f", {counted(line.iterations, 'iteration')}" if line.iterations else ""
     return f"- [{mark}] {line.name} ({line.status}{count}){tail}"

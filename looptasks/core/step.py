@@ -12,6 +12,7 @@ from looptasks.core.completion import (
     Waiting,
     pending_items,
 )
+from looptasks.core.count import counted
 from looptasks.core.gate import asked, judged, spare
 from looptasks.core.iteration import Iteration
 from looptasks.core.pipeline import Loop
@@ -133,9 +134,10 @@ def completion(
         return ended
     reason = unmet if isinstance(answer, Done) else answer.reason
     if _at_limit(loop, history):
+        limit = counted(loop.max_iterations, "iteration")
         return Stop(
             "failed",
-            f"reached the limit of {loop.max_iterations} iterations: {reason}",
+            f"reached the limit of {limit}: {reason}",
             fix=f"max={loop.max_iterations * 2}",
         )
     item = next(iter(pending_items(history, sight.evidence.items)), "")
@@ -168,7 +170,7 @@ def _stuck(loop: Loop, history: Sequence[Iteration], since: int) -> Stop | None:
     idle = [iteration for iteration in last if iteration.progress is False]
     if not loop.no_progress or len(idle) < loop.no_progress:
         return None
-    reason = f"{len(idle)} iterations in a row closed and changed nothing"
+    reason = f"{counted(len(idle), 'iteration')} in a row closed and changed nothing"
     return Stop("failed", reason)
 
 
@@ -182,7 +184,8 @@ def _unmet(loop: Loop, history: Sequence[Iteration], sight: Sight) -> str:
         return "not written: " + ", ".join(f"`{path}`" for path in sight.missing)
     exact = not loop.passes and loop.completion in ("fixed-n", "all-items")
     if history and not exact and len(history) < loop.min_iterations:
-        return f"{len(history)} of at least {loop.min_iterations} iterations done"
+        least = counted(loop.min_iterations, "iteration")
+        return f"{len(history)} of at least {least} done"
     return ""
 
 

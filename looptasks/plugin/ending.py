@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from looptasks.core.count import counted
 from looptasks.core.gate import ASKING, commands, typed
 from looptasks.core.record import Event, SessionRecord
 from looptasks.core.taskname import bead_of, parsed
@@ -104,11 +105,12 @@ def _success(
     cost = record.spending().spoken()
     open_stages = [s.name for s in stages if s.status != "complete"]
     if open_stages:
-        why = f"done so far: {count} iterations, {cost}"
+        why = f"done so far: {counted(count, 'iteration')}, {cost}"
         return why, f"to go on: doit {' '.join(entries)} session={session}"
     reason = stages[-1].reason if stages else "nothing declared"
     did = "complete" if engaged.place.owned else "nothing to do, complete"
-    why = f"{did}: {' '.join(entries)} in session {session}, {count} iterations, "
+    done = counted(count, "iteration")
+    why = f"{did}: {' '.join(entries)} in session {session}, {done}, "
     return f"{why}{cost} ({reason})", f"to look at it: doit status session={session}"
 
 

@@ -1,10 +1,11 @@
 """An engagement: one command's session, with the entries that it is about."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from looptasks import __version__
-from looptasks.core.pipeline import Pipeline, Stage
+from looptasks.core.pipeline import Pipeline, Stage, fanning
 from looptasks.core.record import SessionRecord
 from looptasks.core.request import Request, remembered
 from looptasks.core.session import checked_name, find, new_name
@@ -12,7 +13,7 @@ from looptasks.core.suggestion import did_you_mean, listed
 from looptasks.core.taskname import TaskName, parsed
 from looptasks.effects.session_folder import session_names
 from looptasks.effects.yaml_declarations import available, load
-from looptasks.errors import UsageError
+from looptasks.errors import LoopError, UsageError
 from looptasks.plugin.course import Course
 from looptasks.plugin.workplace import Workplace, workplace
 
@@ -39,6 +40,7 @@ class Engagement:
         request = remembered(self.request, _asked_before(self.place.record(), entry))
         pipeline = load(self.place.root, entry, overrides=request.settings())
         self._refuse_clash(pipeline)
+        self._refuse_other_fan(pipeline)
         self.pipelines[entry] = pipeline
         self.requests[entry] = request
 
@@ -60,6 +62,30 @@ class Engagement:
                     where=pipeline.entry,
                     fix="give the stage another name, or use another session",
                 )
+
+    def _refuse_other_fan(self, pipeline: Pipeline) -> None:
+        """Raise when two entries would work through the same beads."""
+        mine = fanning(pipeline)
+        others = self._other_fans(pipeline.entry) if mine else []
+        if others:
+            name, entry = others[0]
+            raise UsageError(
+                f"`{mine[0]}` works through the beads of session "
+                f"`{self.place.session}`, and so does `{name}` of {entry}",
+                where=pipeline.entry,
+                fix="use another session for one of them; each has beads of its own, "
+                "by the label `loop/SESSION`",
+            )
+
+    def _other_fans(self, mine: str) -> list[tuple[str, str]]:
+        """Return the stages over beads of the session's other entries."""
+        entries = {event["entry"] for event in self.place.record().entries}
+        found = []
+        for entry in sorted({*entries, *self.pipelines} - {mine}):
+            with suppress(LoopError):  # what is gone cannot be run either
+                other = self.pipelines.get(entry) or load(self.place.root, entry)
+                found += [(name, entry) for name in fanning(other)]
+        return found
 
     def courses(self, entry: str, *, forced: bool = False) -> list[Course]:
         """Return the courses of an entry's stages, in their order."""

@@ -6,6 +6,7 @@ from typing import Any
 from doit.exceptions import TaskFailed
 
 from looptasks.core.completion import RULES, Done, Evidence, Waiting
+from looptasks.core.count import counted
 from looptasks.core.fan import folder_of
 from looptasks.core.pipeline import Stage
 from looptasks.core.record import Event
@@ -71,7 +72,7 @@ def _stop(place: Workplace, stage: Stage) -> Stop:
     if failed := [stop for stop in bad if stop["status"] == "failed"]:
         names = "; ".join(f"{_bead(s)}: {s['reason'].splitlines()[0]}" for s in failed)
         fix = next((s["fix"] for s in failed if s.get("fix")), "")
-        return Stop("failed", f"{len(failed)} beads failed: {names}", fix)
+        return Stop("failed", f"{counted(len(failed), 'bead')} failed: {names}", fix)
     if bad:
         return Stop(bad[0]["status"], bad[0]["reason"], bad[0].get("fix", ""))
     evidence = Evidence(workload=place.beads.workload())

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from looptasks.core.count import counted
 from looptasks.core.fan import due, folder_of, startable, waves
 from looptasks.core.outlook import Outlook, outlooks
 from looptasks.core.step import Iterate, Step, Stop
@@ -68,7 +69,7 @@ def fan_step(course: Course) -> Iterate | Stop:
     place.beads.refuse_cycles()
     seen = place.beads.seen()
     if found := due(seen, place.record(), place.session):
-        return Iterate(0, f"{len(found)} beads to look at")
+        return Iterate(0, f"{counted(len(found), 'bead')} to look at")
     if others := [bead.id for bead in seen.values() if not bead.settled]:
         return Stop("waiting", f"in other hands: {', '.join(others)}")
     if course.record.status != "complete":

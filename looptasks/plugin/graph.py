@@ -5,6 +5,7 @@ from typing import Any
 
 from doit.task import Task
 
+from looptasks.core.count import counted
 from looptasks.core.pipeline import Pipeline, Stage
 from looptasks.core.step import Iterate, Step, Stop
 from looptasks.core.taskname import iteration_task
@@ -154,12 +155,12 @@ def own(course: Course) -> None:
     step = None if course.stage.loop.each else course.step()
     course.look_again()
     if step is None:
-        say(f"resuming {place.session}: {done} iterations done")
+        say(f"resuming {place.session}: {counted(done, 'iteration')} done")
     if isinstance(step, Iterate):
         word = "continuing with" if step.number > done else "repeating"
         where = "" if len(course.pipeline.stages) == 1 else f" of {course.stage.task}"
         say(
-            f"resuming {place.session}: {done} iterations done, "
+            f"resuming {place.session}: {counted(done, 'iteration')} done, "
             f"{word} {step.number}{where}"
         )
 

@@ -4,15 +4,17 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from looptasks.core.count import counted
 from looptasks.core.fan import Standing
 from looptasks.core.outlook import Outlook
+from looptasks.core.pipeline import fanning
 from looptasks.core.taskname import bead_of
 from looptasks.effects.session_folder import session_names
 from looptasks.effects.yaml_declarations import available, describe
 from looptasks.plugin.engagement import engagement
 from looptasks.plugin.foresight import foreseen, outlook_fields
 from looptasks.plugin.gates import waiting_gates
-from looptasks.plugin.standing import bead_standings
+from looptasks.plugin.standing import bead_standings, closed_of_all
 from looptasks.plugin.state import session_state
 
 _MARKS = {"run": "R", "maybe": "?", "rest": "U", "blocked": "B", "archive": "A"}
@@ -32,9 +34,11 @@ class Listing:
         if self._engaged is not None:
             for entry, view in self._views():
                 self._line(entry)
+                fans = fanning(self._engaged.pipelines[entry])
                 for outlook in view:
                     if "/" not in outlook.stage or _is_open_instance(outlook):
-                        self._stage(outlook, status=status)
+                        over = outlook.stage in fans
+                        self._stage(outlook, status=status, over_beads=over)
             self._waves()
         else:
             self._entries(quiet=quiet)
@@ -72,9 +76,11 @@ class Listing:
     def _fans(self) -> bool:
         return bool(self._engaged.place.uses_beads())
 
-    def _stage(self, view: Outlook, *, status: bool) -> None:
+    def _stage(self, view: Outlook, *, status: bool, over_beads: bool) -> None:
         mark = f"{_MARKS[view.fate]} " if status else ""
-        done = f"{view.done} iterations"
+        done = counted(view.done, "iteration")
+        if over_beads:
+            done = closed_of_all(self._engaged.place)
         self._line(f"  {mark}{view.task:<24} {view.status:<11} {done}")
         if view.fate != "rest":
             what = f"{view.next_task}: " if view.next_task else ""

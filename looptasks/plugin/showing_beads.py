@@ -4,13 +4,16 @@ from collections.abc import Iterator
 
 from doit.task import Task
 
-from looptasks.core.fan import due, folder_of, task_of
+from looptasks.core.fan import Standing, due, folder_of, task_of
 from looptasks.core.step import Stop
-from looptasks.core.taskname import iteration_task, padded
+from looptasks.core.taskname import iteration_task
 from looptasks.plugin.bead_course import BeadCourse
 from looptasks.plugin.course import Course
 from looptasks.plugin.foresight import fan_step
-from looptasks.plugin.shown_stage import shown_stage
+from looptasks.plugin.shown_stage import Mark, shown_iterations, shown_stage, stage_task
+from looptasks.plugin.standing import bead_standings
+
+_KEPT = "up to date"
 
 
 def shown_fan(course: Course, entry: str, *, whole: bool) -> Iterator[Task]:
@@ -22,16 +25,13 @@ def shown_fan(course: Course, entry: str, *, whole: bool) -> Iterator[Task]:
             names.append(task.name)
         yield task
     stands = isinstance(step, Stop) and step.status == "complete"
-    yield Task(
-        stage.task,
-        None,
-        task_dep=names,
-        targets=[course.path("state.json"), course.path("progress.md")],
-        has_subtask=bool(names),
-        subtask_of=entry if stage.task != entry else None,
-        doc=f"{stage.loop.description or stage.name} ({course.record.status})",
+    yield stage_task(
+        (stage.task, entry),
+        course.path(),
+        names,
+        f"{stage.loop.description or stage.name} ({course.record.status})",
         # None: what is done to it is done to its beads.
-        meta={"looptasks": None, "stands": stands, "why": step.reason},
+        Mark(None, stands, step.reason),
     )
 
 
@@ -40,34 +40,28 @@ def shown_beads(course: Course) -> Iterator[Task]:
     place = course.place
     seen, record = place.beads.seen(), place.record()
     found = due(seen, record, place.session)
+    standings = {standing.bead.id: standing for standing in bead_standings(place)}
     for bead in seen:
-        if bead in found:
+        if bead in found and not seen[bead].container:
             own = BeadCourse(course, bead, isolated=False)
             yield from shown_stage(own, course.stage.task, whole=True)
         elif folder_of(bead) in record.stages:
-            yield from _settled(course, bead)
+            yield from _settled(course, standings[bead])
 
 
-def _settled(course: Course, bead: str) -> Iterator[Task]:
-    place, name = course.place, folder_of(bead)
-    record, relative = place.record().stage(name), place.folder.relative
-    names = []
-    for number in range(1, len(record.iterations) + 1):
-        names.append(iteration_task(task_of(bead), number))
-        folder = relative(name, "iterations", padded(number))
-        yield _task(names[-1], task_of(bead), folder, (name, number))
-    task = _task(task_of(bead), course.stage.task, relative(name), (name, 0))
-    task.task_dep[:] = names
-    task.has_subtask = bool(names)
-    yield task
-
-
-def _task(name: str, above: str, folder: str, what: tuple[str, int]) -> Task:
-    return Task(
-        name,
-        None,
-        targets=[f"{folder}/state.json", f"{folder}/progress.md"],
-        subtask_of=above,
-        doc=f"iteration {what[1]}" if what[1] else f"{what[0]} (complete)",
-        meta={"looptasks": what, "stands": True, "why": "up to date"},
+def _settled(course: Course, standing: Standing) -> Iterator[Task]:
+    """Yield a bead that has nothing to do, or nothing that it can."""
+    place, bead = course.place, standing.bead.id
+    name, task = folder_of(bead), task_of(bead)
+    numbers = range(1, len(place.record().stage(name).iterations) + 1)
+    folder, done = place.folder.relative(name), standing.state == "done"
+    marks = [Mark((name, number), stands=True, why=_KEPT) for number in numbers]
+    yield from shown_iterations(task, folder, marks)
+    state = "complete" if done else f"{standing.state}: {standing.reason}"
+    yield stage_task(
+        (task, course.stage.task),
+        folder,
+        [iteration_task(task, number) for number in numbers],
+        f"{name} ({state})",
+        Mark((name, 0), done, _KEPT if done else standing.reason),
     )

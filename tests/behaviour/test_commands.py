@@ -298,7 +298,7 @@ def test_lint_passes_what_is_right_and_fails_what_is_wrong(project: Project) -> 
 def test_a_warning_alone_does_not_fail(project: Project) -> None:
     project.loop("x", completion="plateau", output_parse="plateau:PLATEAU")
     ran = project.ok("lint")
-    assert ran.out.splitlines()[-1] == "0 errors, 1 warnings"
+    assert ran.out.splitlines()[-1] == "0 errors, 1 warning"
 
 
 def test_broken_yaml_is_an_error_and_never_defaults(project: Project) -> None:

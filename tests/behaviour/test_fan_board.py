@@ -1,6 +1,7 @@
 """The board of a fan: waves and beads as people and programs see them."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -78,7 +79,7 @@ def test_the_board_for_people_says_it_all(board: BeadProject) -> None:
     assert title == "# s"
     assert "wave 1 of 2" in status
     assert "1 of 5 beads closed" in status
-    assert "1 iterations" in status
+    assert "1 iteration," in status
     assert "of $9.00" in status
     sections = {part.partition("\n")[0]: part for part in text.split("\n## ")[1:]}
     assert list(sections) == ["Completed", "In progress", "Pending", "Metrics"]
@@ -130,3 +131,42 @@ def test_waves_are_complete_in_the_end(board: BeadProject) -> None:
 def test_a_status_of_the_session_names_the_wave(board: BeadProject) -> None:
     assert "1 of 2" in board.ok("status", SESSION).out
     assert json.loads(board.ok("status", SESSION, "--json").out)
+
+
+def test_a_stage_over_beads_is_counted_in_beads(board: BeadProject) -> None:
+    listed = board.ok("list", SESSION).out
+    shown = board.ok("status", SESSION).out
+    assert re.search(r"^  loop:swarm +failed +1 of 5 beads closed$", listed, re.M)
+    assert re.search(r"^stage +swarm +failed +1 of 5 beads closed, ", shown, re.M)
+
+
+def test_all_tasks_say_how_their_beads_stand(board: BeadProject) -> None:
+    board.beads.claim("bad", "ann")
+    out = board.ok("list", SESSION, "--all").out
+    assert re.search(r"^bead:good +.*\(complete\)$", out, re.M), out
+    assert re.search(r"^bead:bad +.*\(others: in the hands of ann\)$", out, re.M), out
+
+
+def test_beads_closed_before_the_session_began_have_waves_nevertheless(
+    fan: BeadProject,
+) -> None:
+    long_ago = {"status": "closed", "closed_at": "2020-01-01T00:00:00Z"}
+    fan.bead("a", **long_ago)
+    fan.bead("b", "a", **long_ago)
+    fan.ok(SWARM, SESSION)
+    text = fan.session("s", "PROGRESS.md").read_text()
+    assert "wave 2 of 2, 2 of 2 beads closed" in text
+
+
+def test_two_entries_of_a_session_do_not_share_its_beads(fan: BeadProject) -> None:
+    fan.loop("other", "Do ${BEAD_ID}.", each="beads", max_iterations=1)
+    fan.bead("a")
+    both = fan.doit(SWARM, "loop:other", SESSION)
+    assert (both.code, fan.runs()) == (3, [])
+    assert "`other` works through the beads of session `s`, and so does" in both.err
+    assert "  fix: use another session" in both.err
+    fan.ok(SWARM, SESSION)
+    later = fan.doit("loop:other", SESSION)
+    assert later.code == 3, later
+    assert "and so does `swarm` of loop:swarm" in later.err
+    assert fan.ok(SWARM, SESSION).code == 0

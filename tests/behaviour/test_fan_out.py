@@ -180,7 +180,7 @@ def test_a_failed_bead_lets_others_go_on_and_its_dependents_rest(
     fan.does("bad", "exit 1")
     ran = fan.doit(SWARM, SESSION)
     assert (ran.code, fan.began()) == (1, ["bad:1", "bad:1", "bad:1", "good:1"]), ran
-    assert ran.last.startswith("failed: swarm: 1 beads failed: bad: ")
+    assert ran.last.startswith("failed: swarm: 1 bead failed: bad: ")
     assert fan.statuses() == {
         "bad": "open",
         "below": "open",

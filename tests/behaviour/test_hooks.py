@@ -128,7 +128,7 @@ def test_a_start_says_one_line_per_unfinished_session(project: Project) -> None:
 
     assert ran.code == 0
     assert ran.out.splitlines() == [
-        f"looptasks session {name}: failed, stage tidy, 1 iterations done; "
+        f"looptasks session {name}: failed, stage tidy, 1 iteration done; "
         f"next: doit loop:tidy session={name}"
         for name in ("a", "b")
     ]

@@ -127,7 +127,7 @@ def test_stages_side_by_side_are_seen_side_by_side(project: Project, mode: str) 
         go(project, "a", 1)
         go(project, "b", 1)
         seen = terminal.sees("last is at 1")
-        assert " ✓ a     1 done · ran 1 of 1 iterations" in seen
+        assert " ✓ a     1 done · ran 1 of 1 iteration" in seen
         go(project, "last", 1)
         terminal.sees("exit 0")
         assert len(terminal.story()) == 1 + 6 + 1 + 2

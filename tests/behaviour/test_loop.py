@@ -290,7 +290,7 @@ def test_the_board_tells_people_how_it_stands(project: Project) -> None:
     project.ok("loop:x", "session=s")
     board = project.read(".loop/s/PROGRESS.md")
     assert "# s" in board
-    assert "- [x] x (complete, 1 iterations)" in board
+    assert "- [x] x (complete, 1 iteration)" in board
 
 
 def test_the_session_remembers_what_was_asked(project: Project) -> None:

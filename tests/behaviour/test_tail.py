@@ -181,7 +181,7 @@ def test_a_named_agent_is_told_by_its_actions(project: Project) -> None:
         "tidy:0001  Write /project/a.txt",
         "tidy:0001  All done.",
         "tidy:0001  attempt 1: ok in T, $0.00",
-        "tidy  complete: ran 1 of 1 iterations",
+        "tidy  complete: ran 1 of 1 iteration",
         "session s runs no longer: complete; next: nothing; all stages are complete",
     ]
 

@@ -211,7 +211,7 @@ def test_feedback_that_nobody_heard_outlives_a_restart() -> None:
     told = {"stage": "work", "by": "bob", "feedback": "so", "iteration": 1}
     played.session.apply(event("feedback", **told))
     played.restart()
-    assert played.step() == Iterate(1, "0 of 1 iterations done")
+    assert played.step() == Iterate(1, "0 of 1 iteration done")
     played.work(1, "A")
     assert played.answers.unheard == ()
     assert played.step().status == "complete"

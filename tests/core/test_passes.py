@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from looptasks.core.completion import Evidence
+from looptasks.core.count import counted
 from looptasks.core.iteration import Iteration
 from looptasks.core.passes import all_passes, pass_at, standing
 from looptasks.core.pipeline import Loop
@@ -48,7 +49,7 @@ def test_passes_go_as_if_each_was_counted_by_hand(
     for good in [*outcomes, None]:
         step = completion(loop, history, Sight(), all_passes)
         if place == count:
-            assert step == Stop("complete", f"all {count} passes validated")
+            assert step == Stop("complete", f"all {counted(count, 'pass')} validated")
             return
         if limit and tries == limit:
             assert isinstance(step, Stop)
@@ -78,7 +79,7 @@ def test_the_limit_in_all_holds_too(limit: int, outcomes: list[bool | None]) -> 
     if len(history) >= limit and not done:
         assert isinstance(step, Stop)
         assert step.status == "failed"
-        assert f"the limit of {limit} iterations" in step.reason
+        assert f"the limit of {counted(limit, 'iteration')}" in step.reason
 
 
 def test_a_pass_that_is_added_later_has_its_turn() -> None:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from looptasks.core.count import agreeing, counted
 from looptasks.core.instance import Node, Tree, node_of
 from looptasks.core.outlook import Outlook
 from looptasks.core.pipeline import Pipeline
@@ -100,7 +101,9 @@ class Explain(AskingCommand):
         self.print(f"{view.fate:<8} {view.next_task or view.task}")
         self.print(f"         {view.reason}")
         if view.superseded:
-            self.print(f"         {view.superseded} iterations go to the archive")
+            count = view.superseded
+            go = agreeing(count, "goes", "go")
+            self.print(f"         {counted(count, 'iteration')} {go} to the archive")
         if view.estimate_usd is not None:
             self.print(f"         about ${view.estimate_usd:.2f}, from history")
 

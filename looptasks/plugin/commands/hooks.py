@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from looptasks.core.bead import urgency
+from looptasks.core.count import counted
 from looptasks.core.hook import EVENTS, stop_answer, with_hooks, without_hooks
 from looptasks.core.request import Request
 from looptasks.core.suggestion import choice
@@ -91,7 +92,8 @@ class Hooks(AskingCommand):
             wave = f", wave {state['wave']}" if state["wave"] else ""
             self.print(
                 f"looptasks session {place.session}: {state['status']}{where}, "
-                f"{state['iterations']} iterations done{wave}; next: {state['next']}"
+                f"{counted(state['iterations'], 'iteration')} done{wave}; "
+                f"next: {state['next']}"
             )
 
 

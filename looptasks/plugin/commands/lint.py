@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from looptasks.core.count import counted
 from looptasks.core.finding import CODES
 from looptasks.effects.yaml_declarations import lint
 from looptasks.plugin.commands.asking import AskingCommand
@@ -40,6 +41,6 @@ class Lint(AskingCommand):
         else:
             for finding in findings:
                 self.print(str(finding))
-            warnings = len(findings) - len(errors)
-            self.print(f"{len(errors)} errors, {warnings} warnings")
+            warnings = counted(len(findings) - len(errors), "warning")
+            self.print(f"{counted(len(errors), 'error')}, {warnings}")
         return 3 if errors else 0

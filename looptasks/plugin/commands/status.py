@@ -1,14 +1,18 @@
 """`doit status`: all sessions in a line each, or one in detail."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from looptasks.core.count import counted
 from looptasks.core.owner import clock_time
+from looptasks.core.pipeline import fanning
 from looptasks.effects.session_folder import session_names
+from looptasks.errors import LoopError
 from looptasks.plugin.commands.asking import AskingCommand
-from looptasks.plugin.engagement import engagement, existing
+from looptasks.plugin.engagement import Engagement, engagement, existing
+from looptasks.plugin.standing import closed_of_all
 from looptasks.plugin.state import session_state
-from looptasks.plugin.workplace import Workplace
 
 
 class Status(AskingCommand):
@@ -28,8 +32,7 @@ class Status(AskingCommand):
         request = self.asked()
         root = self.root()
         if request.session is not None:
-            place = existing(root, request).place
-            return self._detail(place, as_json=params["json"])
+            return self._detail(existing(root, request), as_json=params["json"])
         places = [engagement(root, request, n).place for n in session_names(root)]
         states = [session_state(place) for place in places]
         if params["json"]:
@@ -39,12 +42,12 @@ class Status(AskingCommand):
         for state in [] if params["json"] else states:
             self.print(
                 f"{state['session']:<24} {state['status']:<12} "
-                f"{state['iterations']} iterations, {state['cost']}"
+                f"{counted(state['iterations'], 'iteration')}, {state['cost']}"
             )
         return 0
 
-    def _detail(self, place: Workplace, *, as_json: bool) -> int:
-        state = session_state(place)
+    def _detail(self, engaged: Engagement, *, as_json: bool) -> int:
+        state = session_state(engaged.place)
         if as_json:
             self.print_json(state)
             return 0
@@ -56,13 +59,7 @@ class Status(AskingCommand):
         for entry in state["entries"]:
             goal = f": {entry['goal']}" if entry.get("goal") else ""
             self.print(f"entry     {entry['entry']}{goal}")
-        for stage in state["stages"]:
-            self.print(
-                f"stage     {stage['stage']:<20} {stage['status']:<10} "
-                f"{stage['iterations']} iterations, {stage['cost']}"
-            )
-            if stage["reason"]:
-                self.print(f"          {stage['reason']}")
+        self._stages(engaged, state["stages"])
         for signal in state["signals"]:
             self.print(f"signal    {_asked(signal)}")
             self.print(f"          {_heard(signal)}")
@@ -71,6 +68,26 @@ class Status(AskingCommand):
         self.print(f"cost      {state['cost']}")
         self.print(f"next      {state['next']}")
         return 0
+
+    def _stages(self, engaged: Engagement, stages: Sequence[Mapping[str, Any]]) -> None:
+        fans = _fans(engaged)
+        for stage in stages:
+            done = counted(stage["iterations"], "iteration")
+            if stage["stage"] in fans:
+                done = closed_of_all(engaged.place)
+            self.print(
+                f"stage     {stage['stage']:<20} {stage['status']:<10} "
+                f"{done}, {stage['cost']}"
+            )
+            if stage["reason"]:
+                self.print(f"          {stage['reason']}")
+
+
+def _fans(engaged: Engagement) -> set[str]:
+    """Return the stages over beads, as far as their declarations are still there."""
+    with suppress(LoopError):
+        engaged.take_on_recorded()
+    return {name for each in engaged.pipelines.values() for name in fanning(each)}
 
 
 def _asked(signal: Mapping[str, Any]) -> str:
