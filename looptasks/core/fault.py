@@ -104,6 +104,7 @@ RULES = (
         r"malformed|incomplete json|(?:invalid|not valid) json|unexpected token"
         r"|json.?parse|failed to parse",
     ),
+    _rule("interrupted", "it was interrupted", set(), r"\baborted_(?:tools|streaming)"),
 )
 
 

@@ -24,7 +24,11 @@ def verdict(reading: Reading, ended: Ended) -> Judged:
     if reading.finished and fault is None:
         return _refused(reading) or ("ok", "its final event says that it is done")
     if fault and (reading.finished or ended.how == "exit"):
-        return judged(fault)
+        judgement = judged(fault)
+        # Of one that we have ended we know better why it was interrupted.
+        if judgement[0] != "interrupted" or ended.how == "exit":
+            return judgement
+        reading = reading._replace(fault=None)
     return _cut_off(reading, ended)
 
 

@@ -27,6 +27,7 @@ VERDICTS = {
     "claude-cut": "transient",
     "claude-garbage": "garbled",
     "claude-denied": "denied",
+    "claude-aborted": "interrupted",
     "codex-ok": "ok",
     "codex-limit": "limit",
     "codex-usage-limit": "limit",
@@ -224,3 +225,15 @@ def test_garbage_between_the_events_changes_nothing(
     reading = read(dialect_of(name), b"\n".join(mixed))
     assert verdict(reading, ended())[0] == "ok"
     assert reading.garbage == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [("timeout", "timeout"), ("idle", "hung"), ("interrupted", "interrupted")],
+)
+def test_an_agent_that_says_it_was_aborted_was_so_for_our_own_reason(
+    how: How, expected: str
+) -> None:
+    found, reason = verdict(sample("claude-aborted"), ended(how))
+    assert found == expected
+    assert "ede_diagnostic" not in reason
