@@ -122,7 +122,7 @@ def _ack(record: SessionRecord, event: Event) -> None:
 def _stage(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
     stage.started_at, stage.status, stage.reason = event["at"], "running", ""
-    stage.inputs = event["inputs"]
+    stage.inputs, stage.begun = event["inputs"], record.events
     stage.items = tuple(event.get("items") or ())
 
 

@@ -12,7 +12,8 @@ class StageRecord:
     """What the ledger says of one stage. Only `SessionRecord.apply` changes it.
 
     `generation` counts how often work was superseded: what lies in a folder of an
-    older generation is not to be taken for the work that is due now.
+    older generation is not to be taken for the work that is due now. `begun`,
+    `stopped` and `touched` are lines of the ledger: the last start, stop and change.
     """
 
     def __init__(self, name: str) -> None:
@@ -31,6 +32,7 @@ class StageRecord:
         self.left: dict[str, tuple[int, str]] = {}
         self.reads: Sequence[str] | None = None
         self.generation = 0
+        self.begun = 0
         self.stopped = 0
         self.touched = 0
         self.retries = 0

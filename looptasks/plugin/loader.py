@@ -92,6 +92,13 @@ class LoopLoader(DodoTaskLoader):
         writers = Writers(self.root, self.request(), cmd.sel_tasks or ())
         if cmd.sel_tasks is None:
             cmd.sel_tasks = default_names(tasks, writers.entry)
+        if self.engagement is not None:
+            # Another round: what has nothing to do with us has had its turn.
+            cmd.sel_tasks = [
+                name
+                for name in cmd.sel_tasks
+                if any(map(parsed, needed([name], tasks, writers.entry)))
+            ]
         wanted = needed(cmd.sel_tasks, tasks, writers.entry)
         made = list(tasks_to_run(self, wanted, tasks))
         if self.engagement is not None:

@@ -43,10 +43,14 @@ class Lookout:
             reads=reads,
             known_reads=self._known(reads, record),
             evidence=Evidence(items=self._items(record)),
-            forced=self.forced,
+            forced=self.forced and not self._is_begun(record),
             stale=self.stale_for(record),
             since=len(record.iterations),
         )
+
+    def _is_begun(self, record: StageRecord) -> bool:
+        """Tell whether this very run has begun the stage: an earlier round has."""
+        return self.place.owned and record.begun > self.place.record().run_at
 
     def stale_for(self, record: StageRecord) -> tuple[str, ...]:
         """Return reasons to start again that are not in files."""

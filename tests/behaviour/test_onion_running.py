@@ -128,3 +128,34 @@ def test_with_now_the_running_descendants_are_stopped_at_once(
     assert "coded do b2!" in onion.output("s", "code/b/b2")
     stopped = [e for e in onion.ledger("s", "attempt") if e["verdict"] == "interrupted"]
     assert {e["stage"] for e in stopped} >= {"code/a/a2", "code/b/b2"}
+
+
+def test_another_round_repeats_no_ordinary_task(onion: OnionProject) -> None:
+    onion.write(
+        "dodo.py",
+        'def task_note():\n    return {"actions": ["echo noted >> notes.log"]}\n',
+    )
+    hold(onion, "code.a2")
+    running = onion.start("-n", "4", "note", "pipeline:onion", "session=s")
+    until(onion, "code:a2")
+    onion.ok("iterate", "plan", "session=s", "feedback=look again")
+    free(onion)
+    running.communicate(timeout=120)
+    assert running.returncode == 0
+    assert onion.runs().count("plan") == 2
+    assert onion.read("notes.log").split() == ["noted"]
+
+
+def test_to_run_everything_again_means_once(onion: OnionProject) -> None:
+    onion.ok("-n", "4", "pipeline:onion", "session=s")
+    onion.new_runs()
+    hold(onion, "code.a2")
+    running = onion.start("-n", "4", "-a", "pipeline:onion", "session=s")
+    until(onion, "code:a2")
+    onion.ok("iterate", "plan", "session=s", "feedback=look again")
+    free(onion)
+    running.communicate(timeout=120)
+    assert running.returncode == 0
+    calls = onion.new_runs()
+    assert calls.count("plan") == 2
+    assert len(calls) == CALLS + 1, calls

@@ -10,6 +10,7 @@ from doit import cmd_run
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 
+from looptasks.core.taskname import parsed
 from looptasks.errors import LoopError
 from looptasks.plugin.commands.yielding import Yielding
 from looptasks.plugin.urgency import urgently
@@ -48,7 +49,9 @@ class Run(Yielding, cmd_run.Run):
         """Have doit run, and again while something came up that it can heed."""
         while True:
             code: int = super().execute(params, args) or 0
-            if code == _INTERRUPTED or not (self._has_news() or self._asks(params)):
+            if code == _INTERRUPTED or any(parsed(n) is None for n, _ in self.failed):
+                return code
+            if not (self._has_news() or self._asks(params)):
                 return code
             self.dep_manager = None
 
