@@ -1,10 +1,12 @@
 """The grove in the graph: a task per instance, made as artifacts come to be."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from doit.task import Task
 
 from looptasks.core.instance import Node
+from looptasks.core.landing import NOTE
 from looptasks.core.step import Stop
 from looptasks.core.taskname import iteration_task
 from looptasks.plugin.course import Course
@@ -76,12 +78,20 @@ class Growth:
             declared = loop.isolation or ("shared" if loop.artifact else None)
             if loop.gate == "user":
                 declared = "shared"  # what is merged cannot be rejected any more
-            if declared is None and self._workers < 2:  # noqa: PLR2004 - as for beads
-                declared = "shared"
+            declared = declared or self._usual()
             self._isolated[stage] = declared != "shared" and _isolates(
                 place, declared, self._workers
             )
         return self._isolated[stage]
+
+    def _usual(self) -> str | None:
+        """Say where work is done if nobody declares it: above all where it was begun.
+
+        What is on the result branch is not in the project before it lands.
+        """
+        if os.path.exists(self.grove.place.folder.file(NOTE)):
+            return "worktree"
+        return "shared" if self._workers < 2 else None  # noqa: PLR2004 - as for beads
 
     def sweep(self) -> None:
         """Bring home what a dead run left in worktrees, once, before one is used."""

@@ -216,13 +216,16 @@ def test_phases_of_a_spec_are_built_in_their_order(onion: Onion) -> None:
         assert codes == [f"code:{spec}{n}" for n in (1, 2, 3)]
 
 
-def test_in_a_git_repository_the_result_lands_as_a_whole(onion: Onion) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_in_a_git_repository_the_result_lands_as_a_whole_however_it_is_resumed(
+    onion: Onion, workers: int
+) -> None:
     onion.write(".gitignore", "runs.log\n.loop/\nlazy.*\n")
     repo = Repository(onion.root)
     onion.write("lazy.b3", "")
     assert onion.onion("approve=yes", workers=2).code == 1
     assert not onion.path("a1.txt").exists()
     onion.path("lazy.b3").unlink()
-    assert onion.onion("max=12", workers=2).code == 0
+    assert onion.onion("max=12", workers=workers).code == 0
     assert (repo.shown("a1.txt"), repo.shown("b3.txt")) == ("make a 1", "make b 3")
     assert repo.status == ""
