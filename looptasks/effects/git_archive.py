@@ -60,12 +60,15 @@ class BranchArchive:
         return [n for n in self._tips() if is_instance(n) and "/" not in n]
 
     def of(self, stage: str) -> list[str]:
-        """Return the branches of a stage and of those below it, set aside or not."""
+        """Return the branches of a stage and of those below it, set aside or not.
+
+        Without a stage, all branches of the session.
+        """
         names = ((n, _NUMBERED.fullmatch(n)) for n in self._tips())
         return [
             f"{self._root}{name}"
             for name, aside in names
-            if is_of(aside[1] if aside else name, stage)
+            if not stage or is_of(aside[1] if aside else name, stage)
         ]
 
     def _tips(self) -> dict[str, str]:

@@ -33,7 +33,7 @@ def set_aside(place: Workplace, stage: str) -> str:
     return BranchArchive(trees).put(tree_name(stage), *ways_home(trees))
 
 
-def pending_branches(place: Workplace, prefix: str) -> list[str]:
+def pending_branches(place: Workplace, prefix: str = "") -> list[str]:
     """Return the branches of a stage and of all below it, those set aside included."""
     return BranchArchive(Worktrees(place.root, place.session)).of(prefix)
 

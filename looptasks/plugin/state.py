@@ -1,5 +1,6 @@
 """A session's state: how it stands, for people and programs."""
 
+import os
 from typing import Any
 
 from looptasks.core.gate import commands
@@ -41,6 +42,7 @@ def session_state(place: Workplace) -> dict[str, Any]:
         ],
         "stages": stages,
         "gates": [gate.fields(place.session) for gate in gates],
+        "branches": _branches(place),
         "wave": _wave(place),
         "iterations": sum(s["iterations"] for s in stages),
         "cost_usd": spending.cost,
@@ -52,6 +54,15 @@ def session_state(place: Workplace) -> dict[str, Any]:
         "reason": record.end["reason"] if record.end else None,
         "next": _next(place.session, status, record, gates),
     }
+
+
+def _branches(place: Workplace) -> list[str]:
+    """Return the branches that hold work of the session which did not come home."""
+    if not os.path.isdir(place.folder.file("worktrees")):
+        return []
+    from looptasks.plugin.result_branch import pending_branches  # noqa: PLC0415
+
+    return pending_branches(place)
 
 
 def _wave(place: Workplace) -> str | None:

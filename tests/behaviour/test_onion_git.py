@@ -44,6 +44,7 @@ def test_nothing_lands_while_a_part_is_missing(onion: OnionProject) -> None:
     assert onion.git("rev-parse", "HEAD") == first
     assert not onion.path("out").exists()
     assert "a1.txt" in written(onion, "loop/s/result")
+    assert "branch    loop/s/result" in onion.ok("status", "session=s").out
     onion.path("fail.code.b1").unlink()
     onion.new_runs()
     onion.ok("-n", "3", "pipeline:onion", "session=s")

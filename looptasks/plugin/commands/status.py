@@ -63,6 +63,8 @@ class Status(AskingCommand):
         for signal in state["signals"]:
             self.print(f"signal    {_asked(signal)}")
             self.print(f"          {_heard(signal)}")
+        for branch in state["branches"]:
+            self.print(f"branch    {branch}")
         if state["wave"]:
             self.print(f"wave      {state['wave']}")
         self.print(f"cost      {state['cost']}")
