@@ -40,6 +40,8 @@ class Iteration(NamedTuple):
     item: str = ""
     progress: bool | None = None
     estimated: bool = False
+    session_id: str | None = None
+    turns: int | None = None
     base_commit: str | None = None
     head_commit: str | None = None
     decision: Mapping[str, str] = {}

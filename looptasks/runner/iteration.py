@@ -121,6 +121,8 @@ def _iteration(job: Job, tools: Tools, work: Work) -> Iteration:
         cost_usd=spent.cost_usd,
         tokens=spent.tokens._asdict() if spent.tokens else None,
         estimated=spent.estimated,
+        session_id=answer.session_id or None,
+        turns=answer.turns,
         seconds=spent.seconds,
         inputs=of_value(dict(job.inputs)),
         previous=job.history[-1].result if job.history else "",

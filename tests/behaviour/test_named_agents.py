@@ -2,10 +2,12 @@
 
 import gzip
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.doit_process import environment, write_distribution
 from tests.support.project import Project
 from tests.support.session_schemas import faults
 from tests.support.stub_claude import StubClaude, limited, recorded
@@ -41,6 +43,7 @@ def test_what_an_agent_tells_of_itself_is_kept_and_summed(
     assert (state["agent"], state["model"]) == ("claude", "claude-opus-5-5")
     assert (state["cost_usd"], state["tokens"]) == (0.0016, tokens)
     assert state["estimated"] is False
+    assert (state["session_id"], state["turns"]) == (attempt(project)["session_id"], 2)
     status = project.ok("status", "session=s", "--json").json
     assert status["cost_usd"] == status["stages"][0]["cost_usd"] == 0.0032
     assert status["tokens"] == {"input": 400, "output": 80, "cached": 0}
@@ -205,3 +208,57 @@ def test_a_large_transcript_is_packed_when_its_stage_is_complete(
         assert len(file.read()) == 200000 * 11 + 8
     assert project.ok("tail", "session=s").out.endswith("tidy:0001  the end\n")
     assert "nothing to do" in project.ok(*COMMAND).last
+
+
+# What a package brings: an agent that answers by itself, and reads its own files.
+PACKAGE = """\
+import json
+from pathlib import Path
+from looptasks.core.agent import Answer
+
+class Polite:
+    name = "polite"
+
+    def call(self, call):
+        said = Path(call.prompt).read_text().upper()
+        Path(call.folder, "said").write_text(said)
+
+    def read(self, folder):
+        said = Path(folder, "said")
+        if not said.exists():
+            return None
+        now = "2026-01-01T00:00:00Z"
+        return Answer("ok", "it answered", str(said), 0, now, now, 0.5, cost_usd=0.25)
+
+def polite(stage, processes):
+    return Polite()
+"""
+
+
+def test_an_agent_of_a_package_does_the_work(project: Project, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    env = environment(site, registered=True)
+    points = {"looptasks.agent": {"polite": "polite:polite"}}
+    write_distribution(site, "polite_package", points)
+    (site / "polite.py").write_text(PACKAGE)
+    project.loop("tidy", "Be kind.", agent="polite", max_iterations=1)
+
+    project.ok(*COMMAND, env=env)
+
+    assert project.output("s", "tidy") == "BE KIND."
+    state = project.state("s", "tidy", 1)
+    assert (state["agent"], state["cost_usd"]) == ("polite", 0.25)
+
+
+def test_costs_and_tokens_of_all_sessions_are_summed(
+    stub: StubClaude, project: Project
+) -> None:
+    stub.answers(recorded("claude-ok"))
+    for session in ("a", "b"):
+        project.ok("loop:tidy", f"session={session}")
+
+    status = project.ok("status", "--json").json
+
+    assert status["cost_usd"] == 0.0032
+    assert status["tokens"] == {"input": 400, "output": 80, "cached": 0}
+    assert project.ok("status").last.split() == ["all", "sessions", "$0.00"]

@@ -7,6 +7,7 @@ from typing import Any
 from looptasks.core.count import counted
 from looptasks.core.owner import clock_time
 from looptasks.core.pipeline import fanning
+from looptasks.core.spending import Spending, together
 from looptasks.effects.session_folder import session_names
 from looptasks.errors import LoopError
 from looptasks.plugin.commands.asking import AskingCommand
@@ -35,8 +36,10 @@ class Status(AskingCommand):
             return self._detail(existing(root, request), as_json=params["json"])
         places = [engagement(root, request, n).place for n in session_names(root)]
         states = [session_state(place) for place in places]
+        overall = together([Spending(), *(p.record().spending() for p in places)])
         if params["json"]:
-            self.print_json({"sessions": states})
+            sums = {"cost_usd": overall.cost, "tokens": overall.tokens}
+            self.print_json({"sessions": states, **sums, "cost": overall.spoken()})
         elif not states:
             self.print("no sessions yet; `doit list` shows what can be run")
         for state in [] if params["json"] else states:
@@ -44,6 +47,8 @@ class Status(AskingCommand):
                 f"{state['session']:<24} {state['status']:<12} "
                 f"{counted(state['iterations'], 'iteration')}, {state['cost']}"
             )
+        if len(states) > 1 and not params["json"]:
+            self.print(f"{'all sessions':<37} {overall.spoken()}")
         return 0
 
     def _detail(self, engaged: Engagement, *, as_json: bool) -> int:
