@@ -41,7 +41,7 @@ def bench(
             paces[made.name] = made.seconds
         made.pace = paces[made.name]
         yield made
-        made.check_outside()
+        made.check_end()
     finally:
         made.close()
 
@@ -53,7 +53,7 @@ def more_benches(bench: AgentBench, programs: Path) -> Iterator[list[AgentBench]
     try:
         yield made
         for one in made:
-            one.check_outside()
+            one.check_end()
     finally:
         for one in made:
             one.close()

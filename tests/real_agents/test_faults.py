@@ -12,6 +12,7 @@ from tests.support.live_processes import within
 
 ALL = ("claude", "codex", "gemini", "opencode")
 ENDING, AT_ONCE = 6.0, 4
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 HALF = {"text": "half an answer", "tools": [{"name": "none", "input": {}}]}
 
 FAULTS: dict[str, Step] = {
@@ -107,26 +108,34 @@ def test_a_refused_tool_is_never_success(bench: AgentBench) -> None:
     assert not (bench.work / "a.txt").exists()
 
 
-@every_agent
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_an_agent_that_is_killed_is_never_believed(
-    bench: AgentBench, number: signal.Signals
-) -> None:
+def killed(bench: AgentBench, number: signal.Signals, patience: float) -> str:
+    """Return what is wrong with the way in which an agent meets a signal."""
     script = [bench.shell("echo $$ > shell.pid; sleep 300"), {"text": "All done."}]
     started = bench.work / "shell.pid"
-    patience = 10 + 3 * bench.pace
 
     def kill() -> None:
         if within(patience, started.exists):
             bench.signal(number)
 
     with ThreadPoolExecutor() as pool:
-        killed = pool.submit(kill)
+        killing = pool.submit(kill)
         answer = bench.run(script, timeout=patience + ENDING)
-        killed.result()
-    assert started.exists(), bench.said()
-    assert answer.verdict in ("interrupted", "garbled"), answer.reason
-    assert bench.is_quiet()
+        killing.result()
+    if not started.exists():
+        return f"{number.name}: it did not start\n{bench.said()}"
+    if answer.verdict not in ("interrupted", "garbled"):
+        return f"{number.name}: {answer.verdict}: {answer.reason}\n{bench.said()}"
+    return "" if bench.is_quiet() else f"{number.name}: left processes"
+
+
+@every_agent
+def test_an_agent_that_is_killed_is_never_believed(
+    bench: AgentBench, more_benches: list[AgentBench]
+) -> None:
+    patience = [10 + 4 * bench.pace] * len(SIGNALS)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = pool.map(killed, more_benches, SIGNALS, patience)
+    assert [wrong for wrong in found if wrong] == []
 
 
 @pytest.mark.parametrize("bench", ["claude"], indirect=True)

@@ -143,11 +143,12 @@ class AgentBench:
         keeper = self._processes.keeper
         return within(seconds, lambda: not set(carrying(self.mark)) - {keeper})
 
-    def check_outside(self) -> None:
-        """Fail if the agent has tried to reach anybody but the fake.
+    def check_end(self) -> None:
+        """Fail if a process is left, or if the agent has tried to reach others.
 
         Opencode always looks for news; the fake refuses that, and counts it.
         """
+        assert self.is_quiet()
         if self.name != "opencode":
             assert self.fake.outside == []
 
