@@ -47,11 +47,25 @@ def test_the_tour_does_and_prints_what_it_says(readme: Readme, tmp_path: Path) -
     assert project.read("POEM.TXT").startswith("LINE 1\n")
 
 
-def test_the_two_commands_are_one_line_each(readme: Readme) -> None:
+def test_both_ways_to_start_install_it_first(readme: Readme) -> None:
     for name in ("demo", "test"):
-        command = readme.block(name)
-        assert command.count("\n") == 1
-        assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+        first = readme.block(name).splitlines()[0]
+        assert first.startswith("python3 -m venv .venv && .venv/bin/pip install ")
+    assert readme.block("test").count("\n") == 1
+
+
+def test_the_first_command_makes_a_program_whose_tests_pass(
+    readme: Readme, tmp_path: Path
+) -> None:
+    project = Project(tmp_path / "empty")
+    shutil.rmtree(project.root)
+    project.root.mkdir()
+    _, _, rest = readme.block("demo").partition("\n")
+    assert "\ndoit loop:work session=demo\n" in rest
+    done = project.shell(f"set -e\n{rest}")
+    assert done.code == 0, done
+    assert missing_lines(readme.block("demo", "output"), done.out) == [], done.out
+    assert done.err.splitlines()[-1] == "OK"
 
 
 def test_ci_runs_the_commands_of_the_readme_word_for_word(readme: Readme) -> None:

@@ -14,6 +14,14 @@ _ESCAPE = (
     r"|\x9b[0-?]*[ -/]*[@-~]?"
 )
 _BREAK = r"[\r\n\v\f\x85\u2028\u2029]+"
+# Unicode 16 made these wide: terminals know it, and Python's own tables may be older.
+_WIDENED = (
+    range(0x2630, 0x2638),
+    range(0x268A, 0x2690),
+    range(0x4DC0, 0x4E00),
+    range(0x1D300, 0x1D357),
+    range(0x1D360, 0x1D377),
+)
 _SELECTORS = range(0xFE00, 0xFE10)  # they change how wide a character is drawn
 
 
@@ -62,7 +70,9 @@ def width(text: str) -> int:
 def _cells(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me"):
         return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2
+    return 2 if any(ord(character) in wide for wide in _WIDENED) else 1
 
 
 def cut(text: str, cells: int, ellipsis: str = "…") -> str:

@@ -166,6 +166,14 @@ def test_a_second_demo_leaves_the_first_alone(tmp_path: Path) -> None:
     assert not (second / "slug.sh").exists()
 
 
+def test_a_copy_is_the_project_and_nothing_has_run_in_it(tmp_path: Path) -> None:
+    env = environment(tmp_path / "environment", registered=True)
+    ran = doit(tmp_path, "demo", "--copy", env=env)
+    assert (ran.code, ran.out) == (0, "A new project is in looptasks-demo/\n")
+    assert (tmp_path / "looptasks-demo/loops/work/prompt.md").exists()
+    assert not (tmp_path / "looptasks-demo/.loop").exists()
+
+
 def test_a_demo_that_there_is_not_is_refused_and_makes_nothing(tmp_path: Path) -> None:
     env = environment(tmp_path / "environment", registered=True)
     ran = doit(tmp_path, "demo", "fast", env=env)

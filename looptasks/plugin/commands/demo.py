@@ -14,6 +14,14 @@ from looptasks.plugin.commands.demo_play import Act, Play
 from looptasks.plugin.commands.demo_tour import TOUR
 from looptasks.plugin.commands.yielding import LoopCommand
 
+_COPY = {
+    "name": "copy",
+    "short": "",
+    "long": "copy",
+    "type": bool,
+    "default": False,
+    "help": "only make the folder, and leave it to you to run something in it",
+}
 _PLAYS = {"": TOUR, "onion": ONION}
 
 
@@ -22,15 +30,18 @@ class Demo(LoopCommand):
 
     name = "demo"
     doc_purpose = "see it work in half a minute: offline, in a new folder"
-    doc_usage = "[onion]"
+    doc_usage = "[--copy] [onion]"
     doc_description = None
     works_anywhere = True
+    cmd_options: Any = (_COPY,)
 
     def answer(self, params: Mapping[str, Any], words: list[str]) -> int:
         """Play the acts; the exit code says whether all went as it should."""
         play = _play_of(words)
         folder = new_demo(os.getcwd(), play.project, play.folder)
         self._say(f"A new project is in {os.path.basename(folder)}/")
+        if params["copy"]:
+            return 0
         for number, act in enumerate(play.acts, 1):
             self._say(f"\n=== {number} of {len(play.acts)}: {act.title} ===")
             self._perform(act, folder)
