@@ -79,6 +79,14 @@ def leaks(project: CrashProject) -> set[str]:
     return {p.name for p in files if any(k in p.read_text() for k in (KEY, PLAIN))}
 
 
+def kill_at_once(pids: list[int]) -> None:
+    """Kill processes that would otherwise see each other die."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+
 @pytest.mark.parametrize("whom", ["doit", "doit and its keeper"])
 @pytest.mark.parametrize("change", [False, True])
 def test_what_a_killed_run_left_is_cleaned_by_the_next_one(
@@ -88,9 +96,7 @@ def test_what_a_killed_run_left_is_cleaned_by_the_next_one(
     until(crashed.called)
     found = {"stdout", "stderr", "prompt.md", "progress.md", "usage.json"}
     assert leaks(crashed) == found
-    for pid in [process.pid] if whom == "doit" else crashed.processes():
-        with suppress(ProcessLookupError):  # they die of each other's death, too
-            os.kill(pid, signal.SIGKILL)
+    kill_at_once([process.pid] if whom == "doit" else crashed.processes())
     assert crashed.is_quiet()
     ended = crashed.path("s", "work/iterations/0001/attempts/1/result.json")
     assert ended.exists() == (whom == "doit")
