@@ -13,8 +13,8 @@ from looptasks.core.record import Event
 from looptasks.core.step import Stop
 from looptasks.effects.files import make_folder, write_if_changed
 from looptasks.errors import LoopError
-from looptasks.plugin.actions import close
 from looptasks.plugin.board_file import write_board
+from looptasks.plugin.closing import close
 from looptasks.plugin.graph import rest
 from looptasks.plugin.workplace import Workplace
 

@@ -230,7 +230,7 @@ def _task(course: Course, actions: list[object], step: Stop) -> Task:
 
 
 def _publish(place: Any, stage: Stage, stop: Stop, pipeline: Pipeline) -> Any:
-    from looptasks.plugin.actions import publish  # noqa: PLC0415 - not for a no-op
+    from looptasks.plugin.handing_on import publish  # noqa: PLC0415 - not for a no-op
 
     done = publish(place, stage, stop)
     if isinstance(done, dict) and any(below.parent for below in pipeline.stages):
@@ -241,6 +241,6 @@ def _publish(place: Any, stage: Stage, stop: Stop, pipeline: Pipeline) -> Any:
 
 
 def _stand_still(place: Any, stage: Stage, step: Iterate | Stop) -> Any:
-    from looptasks.plugin.actions import stand_still  # noqa: PLC0415 - as above
+    from looptasks.plugin.closing import stand_still  # noqa: PLC0415 - as above
 
     return stand_still(place, stage, step)

@@ -11,7 +11,7 @@ from looptasks.core.pipeline import Stage
 from looptasks.core.step import Stop
 from looptasks.effects.files import make_folder, write_if_changed
 from looptasks.errors import LoopError
-from looptasks.plugin.actions import close
+from looptasks.plugin.closing import close
 from looptasks.plugin.workplace import Workplace
 
 
