@@ -109,7 +109,7 @@ class Tree:
         return 1 + max(map(self.height, below)) if below else 0
 
     def is_below(self, node: Node, above: Node) -> bool:
-        """Tell whether a node's work descends from another's artifact.
+        """Tell whether a node's work descends from another's artifact, or a group's.
 
         >>> from looptasks.core.pipeline import Pipeline
         >>> Tree(Pipeline("", "", ())).is_below(Node("a"), Node("a"))
@@ -117,7 +117,8 @@ class Tree:
         """
         if node.stage == above.stage or above.stage not in self._ancestors(node.stage):
             return False
-        return self.seen_from(node, above.stage).path == above.path
+        seen = self.seen_from(node, above.stage).path
+        return seen[: len(above.path)] == above.path
 
     def _ancestors(self, stage: str) -> list[str]:
         found = []

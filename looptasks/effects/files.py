@@ -64,7 +64,7 @@ def write_whole(path: str, data: bytes, *, durable: bool = False) -> os.stat_res
 
 
 def beside(path: str) -> str:
-    """Return a name for a temporary file that no other thread or process uses."""
+    """Return a name, ending in `.tmp`, that no other thread or process uses."""
     return f"{path}.{os.getpid()}-{get_ident()}.tmp"
 
 

@@ -105,8 +105,10 @@ class SessionFolder:
         for parent, folders, files in os.walk(self.stage(stage, "output")):
             folders.sort()
             for name in sorted(files):
-                # What is rendered from JSON says nothing that the JSON does not.
-                if name.removesuffix(".md") + ".json" not in files:
+                # What is rendered from JSON says nothing that the JSON does not,
+                # and what a killed run was about to write says nothing at all.
+                rendered = name.removesuffix(".md") + ".json" in files
+                if not rendered and not name.endswith(".tmp"):
                     yield os.path.join(parent, name)
 
     def archive_stage(self, stage: str, stamp: str) -> str:

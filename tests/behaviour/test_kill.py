@@ -125,36 +125,10 @@ def kill_once(
 # Put in front of Python's own start-up: ends the process at its n-th change of a file,
 # just before it, or in the middle of it when it is a write.
 SITE = """\
-import atexit, os, sys
+import os, sys
 if "KILL_AT" in os.environ and "doit" in sys.orig_argv:
-    at, torn = int(os.environ["KILL_AT"]), os.environ["KILL_TORN"]
-    changes = []
-    def note(name):
-        changes.append(name)
-        return len(changes) == at
-    def die():
-        os.kill(os.getpid(), 9)
-    def counted(name, act):
-        def change(*args, **kwargs):
-            if note(name):
-                if name == "write" and torn:
-                    act(args[0], bytes(args[1])[: len(args[1]) // 2])
-                die()
-            return act(*args, **kwargs)
-        return change
-    for name in ("write", "replace", "rename", "unlink", "mkdir", "symlink",
-                 "fsync", "fdatasync", "posix_spawn", "sendfile"):
-        setattr(os, name, counted(name, getattr(os, name)))
-    def watch(event, args):
-        if event == "open" and isinstance(args[2], int) and args[2] & 3:
-            if not str(args[0]).startswith("/dev/") and note("open"):
-                die()
-    sys.addaudithook(watch)
-    def report():
-        done = list(changes)
-        with open(os.environ["KILL_REPORT"], "w") as file:
-            file.write(" ".join(done))
-    atexit.register(report)
+    from tests.support.dying import die_as_told
+    die_as_told()
 """
 
 

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from tests.support.doit_nursery import Nursery
-from tests.support.onion_agent import NAME, onion_environment
+from tests.support.onion_agent import onion_environment
 from tests.support.onion_model import LISTS, Model, Shape, canonical
-from tests.support.project import Project
+from tests.support.quick_onion import QuickOnion
 
 WORDS = st.sampled_from(["red", "green", "blue"])
 PHASES = st.dictionaries(st.sampled_from(["x", "y", "z"]), WORDS, min_size=1)
@@ -85,62 +85,52 @@ ROUNDS = st.lists(
 )
 
 
-class Bench:
-    """A project, its model, and a warm doit."""
+class Bench(QuickOnion):
+    """A project and its model."""
 
-    def __init__(self, folder: Path, nursery: Nursery, model: Model) -> None:
-        self.project = Project(folder / "project")
-        self.project.pipeline("p", *model.shape.stages(), defaults={"agent": NAME})
-        self.nursery = nursery
+    def __init__(self, root: Path, nursery: Nursery, model: Model) -> None:
+        super().__init__(root, nursery, model.shape)
         self.model = model
         self.write_wish(model.wish)
-        self.project.write("style.txt", model.style)
-
-    def doit(self, *words: str) -> Any:
-        """Run doit in the session."""
-        return self.nursery.doit(self.project.root, *words, "session=s")
 
     def write_wish(self, text: str) -> None:
         """Say what is wanted."""
-        self.project.write("wish.json", text)
+        self.write("wish.json", text)
         self.model.wish = text
 
-    def outlook(self, *words: str) -> dict[str, dict[str, Any]]:
+    def outlook(self) -> dict[str, dict[str, Any]]:
         """Return what is foretold of each instance; listing says the same."""
-        ran = self.doit("explain", *words, "--json")
-        assert ran.code == 0, ran
+        ran = self.ok("explain", "--json")
+        assert self.ok("list", "--json").json["entries"] == ran.json["entries"]
         (entry,) = ran.json["entries"]
         return {stage["stage"]: stage for stage in entry["stages"]}
 
     def hand_on(self, name: str, kind: str, value: Any, *, spaces: int) -> None:
         """Change an artifact by hand."""
         text = canonical(value) if spaces == 2 else json.dumps(value, indent=spaces)
-        self.project.write(f".loop/s/{name}/output/{kind}.json", text)
+        self.write(f".loop/s/{name}/output/{kind}.json", text)
         self.model.done[name].output = text
 
 
-def perform(bench: Bench, edit: Edit) -> str:
-    """Do what an edit says, if it can be done; return the file that it changed."""
-    model, project = bench.model, bench.project
+def perform(bench: Bench, edit: Edit) -> None:
+    """Do what an edit says, if it can be done."""
+    model = bench.model
     if edit.what == "wish":
         wish = json.loads(model.wish)
         bench.write_wish(json.dumps(wished(wish, edit), indent=edit.which % 3))
-        return "wish.json"
-    if edit.what == "style":
-        project.write("style.txt", edit.word)
+    elif edit.what == "style":
+        bench.write("style.txt", edit.word)
         model.style = edit.word
-        return "style.txt"
-    if edit.what == "touch":
-        for path in sorted(project.path(".loop").rglob("*.json")):
+    elif edit.what == "touch":
+        for path in sorted(bench.path(".loop").rglob("*.json")):
             os.utime(path, (1, 1))
-        os.utime(project.path("wish.json"), (1, 1))
+        os.utime(bench.path("wish.json"), (1, 1))
     elif edit.what == "lose-db":
-        project.session("s", "doit.db").unlink(missing_ok=True)
+        bench.session("s", "doit.db").unlink(missing_ok=True)
     elif edit.what in ("plan", "spec", "phase"):
-        return by_hand(bench, edit)
+        by_hand(bench, edit)
     else:
         single(bench, edit)
-    return ""
 
 
 def wished(wish: Wish, edit: Edit) -> Wish:
@@ -161,11 +151,11 @@ def wished(wish: Wish, edit: Edit) -> Wish:
     return changed.get(edit.how, lambda: wish)()
 
 
-def by_hand(bench: Bench, edit: Edit) -> str:
-    """Change an artifact that lies there; return its file."""
+def by_hand(bench: Bench, edit: Edit) -> None:
+    """Change an artifact that lies there."""
     names = sorted(n for n in bench.model.done if n.split("/")[0] == edit.what)
     if not names:
-        return ""
+        return
     name = names[edit.which % len(names)]
     value = bench.model.done[name].value
     if edit.what == "phase":
@@ -177,7 +167,6 @@ def by_hand(bench: Bench, edit: Edit) -> str:
         field = LISTS[edit.what]
         value = {**value, field: rearranged(value[field], edit)}
     bench.hand_on(name, edit.what, value, spaces=1 + edit.entry)
-    return f".loop/s/{name}/output/{edit.what}.json"
 
 
 def rearranged(entries: Entries, edit: Edit) -> Entries:
@@ -225,11 +214,10 @@ def single(bench: Bench, edit: Edit) -> None:
         return
     name = names[edit.which % len(names)]
     if edit.what == "forget":
-        ran = bench.doit("forget", f"stage:{name.replace('/', ':')}")
-        assert ran.code == 0, ran
+        bench.ok("forget", f"stage:{name.replace('/', ':')}")
         model.done[name].forgotten = True
         return
-    bench.project.write(f"fail.{name.replace('/', '.')}", "")
+    bench.write(f"fail.{name.replace('/', '.')}", "")
     model.failing.add(name)
 
 
@@ -248,11 +236,11 @@ def compare(foretold: dict[str, dict[str, Any]], runs: list[str]) -> None:
 
 def check_round(bench: Bench, until: str, mode: tuple[str, ...]) -> None:
     """Run, and compare what happens with the model and with what was foretold."""
-    model, project = bench.model, bench.project
+    model = bench.model
     told = bench.outlook()
     until = until if until in model.shape.kinds else ""
     ran = bench.doit(*mode, f"stage:{until}" if until else "pipeline:p")
-    runs = sorted(project.new_runs())
+    runs = bench.new_runs()
     wanted = model.run(until=until)
     assert runs == wanted, (ran.out, ran.err)
     assert ran.code == (1 if set(runs) & model.failing else 0), ran
@@ -263,7 +251,7 @@ def check_round(bench: Bench, until: str, mode: tuple[str, ...]) -> None:
         status = bench.doit("status", "--json").json
         assert status["status"] == "complete", status
     for name in sorted(model.failing):
-        project.path(f"fail.{name.replace('/', '.')}").unlink()
+        bench.path(f"fail.{name.replace('/', '.')}").unlink()
     model.failing.clear()
 
 
@@ -289,10 +277,8 @@ def test_what_runs_is_what_the_contents_say_and_was_foretold(
     series: list[tuple[list[Edit], str, tuple[str, ...]]],
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder), nursery, Model(shape, json.dumps(wish)))
-        first = bench.doit("pipeline:p")
-        assert first.code == 0, first
-        assert sorted(bench.project.new_runs()) == bench.model.run()
+        bench = Bench(Path(folder) / "project", nursery, Model(shape, json.dumps(wish)))
+        assert bench.again() == bench.model.run()
         for batch, until, mode in series:
             for edit in batch:
                 note(str(edit))

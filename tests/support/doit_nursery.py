@@ -57,11 +57,14 @@ class Nursery:
     ) -> None:
         self._process.communicate(timeout=TIMEOUT)
 
-    def doit(self, folder: Path, *words: str) -> Ran:
-        """Run doit in a folder to its end."""
+    def doit(self, folder: Path, *words: str, kill_at: int = -1) -> Ran:
+        """Run doit in a folder to its end, or to its n-th change of a file.
+
+        0 kills nothing; what changes there were is in `FOLDER.changes` then.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps([str(folder), words]) + "\n")
+        self._process.stdin.write(json.dumps([str(folder), words, kill_at]) + "\n")
         self._process.stdin.flush()
         return Ran(*json.loads(self._process.stdout.readline()))
 
@@ -70,21 +73,33 @@ def _serve() -> None:
     for module in _WARM:
         import_module(module)
     for line in sys.stdin:
-        folder, words = json.loads(line)
-        code = _run(folder, words)
+        folder, words, kill_at = json.loads(line)
+        code = _run(folder, words, kill_at)
         texts = [Path(f"{folder}.{name}").read_text() for name in ("out", "err")]
         print(json.dumps([code, *texts]), flush=True)
 
 
-def _run(folder: str, words: list[str]) -> int:
+def _run(folder: str, words: list[str], kill_at: int) -> int:
     child = os.fork()
     if child == 0:
         code: Any = 70
         with contextlib.suppress(BaseException):
-            code = _child(folder, words)
+            code = _watched(folder, words, kill_at)
         os._exit(code)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
+
+
+def _watched(folder: str, words: list[str], kill_at: int) -> int:
+    if kill_at < 0:
+        return _child(folder, words)
+    from tests.support.dying import Dying  # noqa: PLC0415
+
+    dying = Dying(kill_at)
+    dying.watch()
+    code = _child(folder, words)
+    dying.report(f"{folder}.changes")
+    return code
 
 
 def _child(folder: str, words: list[str]) -> int:

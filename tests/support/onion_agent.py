@@ -50,14 +50,23 @@ class OnionAgent:
     def _work(self, call: Call) -> str:
         head, _, item = Path(call.prompt).read_text().partition("---\n")
         kind, *path = call.stage.split("/")
-        entry = json.loads(item) if item.strip() else {}
+        # A word of feedback may follow.
+        entry = json.JSONDecoder().raw_decode(item)[0] if item[:1] == "{" else {}
         if kind == "plan":
             entry = json.loads(Path(call.cwd, "wish.json").read_text())
         made = artifact(kind, path[-1] if path else "", entry)
         if made is None:
             return text(kind, entry)
+        if kind == "spec" and call.iteration > 1:
+            made["phases"] = [p for p in made["phases"] if not _fails(call, p["name"])]
         Path(head.partition("ARTIFACT=")[2].strip()).write_text(json.dumps(made))
         return f"wrote {call.stage}\n"
+
+
+def _fails(call: Call, phase: str) -> bool:
+    """Tell whether a phase cannot be done: a spec that is told so gives it up."""
+    spec = call.stage.rpartition("/")[2]
+    return Path(call.cwd, f"fail.phase.{spec}.{phase}").exists()
 
 
 def text(kind: str, entry: Mapping[str, Any]) -> str:
