@@ -1,6 +1,7 @@
 """The shipped onion, as it is shipped: layers, the gate, and what is done again."""
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -23,6 +24,8 @@ import json, os, re, sys
 
 kind, item = os.environ["LOOP_TYPE"], os.environ.get("LOOP_ITEM", "")
 prompt = sys.stdin.read()
+if os.environ.get("LOOP_ROLE") == "judge":
+    print("APPROVED" if '"name": "' in prompt else "REJECTED: of what?"); sys.exit()
 block = re.search(r"```json\\n(.*?)\\n```", prompt, re.DOTALL)
 entry = json.loads(block[1]) if block else {}
 with open(os.path.join(os.environ["TOP"], "runs.log"), "a") as log:
@@ -191,6 +194,19 @@ def test_a_coder_is_not_believed_and_the_phase_is_prepared_anew_once(
     assert (calls["code:a2"], calls["phase:a2"], calls["code:a3"]) == (6, 2, 0)
     assert calls["code:b3"] == 1
     assert "stage:code:a:a2 failed for good" in onion.prompt("s", "phase/a/a2", 2)
+
+
+def test_the_judge_of_specs_is_off_until_a_copy_asks_for_it(onion: Onion) -> None:
+    loop = shutil.copytree(REPOSITORY / "loops" / "spec", onion.path("loops", "spec"))
+    assert onion.onion("approve=yes").code == 0
+    assert not [e for e in onion.ledger("s", "iteration") if e.get("judge")]
+    with (loop / "loop.yaml").open("a") as file:
+        file.write("judge: judge.md\n")
+    assert onion.ok("lint").out == "0 errors, 0 warnings\n"
+    onion.ok("iterate", "spec/a", "session=s", "feedback=once more")
+    assert onion.onion().code == 0
+    judged = [e for e in onion.ledger("s", "iteration") if e.get("judge")]
+    assert [event["stage"] for event in judged] == ["spec/a"]
 
 
 def test_the_pipeline_in_the_readme_is_the_shipped_one() -> None:
