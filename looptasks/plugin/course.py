@@ -3,18 +3,12 @@
 Running, listing and explaining all ask here, so that they cannot disagree.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from looptasks.core.completion import Workload
 from looptasks.core.gate import commands
-from looptasks.core.pipeline import Pipeline, Stage
-from looptasks.core.prompt import variables
-from looptasks.core.request import Request
-from looptasks.core.sight import Sight, relevant
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import (
-    Iterate,
     Means,
     Restart,
     Step,
@@ -25,37 +19,19 @@ from looptasks.core.step import (
 )
 from looptasks.core.taskname import iteration_task
 from looptasks.effects.files import make_folder
-from looptasks.plugin.lookout import Lookout
+from looptasks.plugin.briefing import Briefing
 from looptasks.plugin.rules import rule_of
 from looptasks.plugin.urgency import AT_ONCE
-from looptasks.plugin.workplace import Workplace
-
-if TYPE_CHECKING:
-    from looptasks.core.job import Job
 
 
-class Course(Lookout):
-    """A stage on its way: what it rests on, and what it does next."""
+class Course(Briefing):
+    """A stage on its way: what it rests on, and what it does next.
 
-    def __init__(
-        self,
-        place: Workplace,
-        pipeline: Pipeline,
-        stage: Stage,
-        request: Request,
-        *,
-        forced: bool = False,
-    ) -> None:
-        super().__init__(place, pipeline, stage, request, forced=forced)
-        self.rule = rule_of(stage.loop)
-        self._sight: Sight | None = None
-        self.given_up: frozenset[str] = frozenset()
-        self.after: tuple[str, ...] = ()
+    `after` are the tasks that it waits for, `given_up` files that a later one makes.
+    """
 
-    @property
-    def record(self) -> StageRecord:
-        """What the ledger says of the stage by now."""
-        return self.place.record().stage(self.stage.name)
+    given_up: frozenset[str] = frozenset()
+    after: tuple[str, ...] = ()
 
     def step(self) -> Step:
         """Say what the stage does next."""
@@ -114,22 +90,11 @@ class Course(Lookout):
                 checked=record.checked, workload=self._workload()
             ),
         )
-        step = next_step(loop, record, sight, self._means(), self.rule)
+        step = next_step(loop, record, sight, self._means(), rule_of(loop))
         if isinstance(step, Stop) and step.gate is not None:
             way = commands(self.stage.name, self.place.session)[0]
             return step._replace(reason=f"{step.reason}: {way}")
         return step
-
-    @property
-    def sight(self) -> Sight:
-        """What was seen of the project when the stage's turn came."""
-        if self._sight is None:
-            self._sight = self.look(self.record)
-        return self._sight
-
-    def look_again(self) -> None:
-        """Forget what was seen, because time has passed or the owner changed."""
-        self._sight = None
 
     def _workload(self) -> Workload | None:
         if self.stage.loop.completion != "beads-empty":
@@ -152,73 +117,6 @@ class Course(Lookout):
             signal=signal.asked if signal else "",
             limit=self.place.limited(),
         )
-
-    def job(self, step: Iterate) -> "Job":
-        """Return the iteration that is due, with all that it rests on."""
-        from looptasks.core.job import Job  # noqa: PLC0415 - a no-op has none
-        from looptasks.core.passes import pass_at  # noqa: PLC0415 - as above
-
-        record, loop = self.record, self.stage.loop
-        left = None
-        if loop.time_limit is not None:
-            left = max(loop.time_limit - record.spending.seconds, 0.1)
-        fresh = step.number > len(record.iterations)
-        before = record.iterations if fresh else record.iterations[: step.number - 1]
-        now = pass_at(loop, before)
-        return Job(
-            session=self.place.session,
-            stage=self.stage,
-            number=step.number,
-            item=step.item or now,
-            pass_name=now,
-            goal=self.request.goal or "",
-            inputs=relevant(loop, self.sight.inputs),
-            items=self.sight.evidence.items,
-            generation=record.generation,
-            history=before,
-            failures=record.failures,
-            seconds_left=left,
-            env=dict(self.environment(step)) | ({"LOOP_PASS": now} if now else {}),
-            variables=self.variables(),
-            since=self.sight.since,
-            words=record.answers.unheard,
-            heard=len(record.answers.words) if record.answers.unheard else 0,
-            dollars_left=self._dollars_left(record),
-            subject=self.subject(),
-        )
-
-    def _dollars_left(self, record: StageRecord) -> float | None:
-        session = self.place.record().spending()
-        limits = (
-            (self.stage.loop.budget_usd, record.spending),
-            (self.request.budget, session),
-        )
-        left = [limit - spent.cost_usd for limit, spent in limits if limit is not None]
-        return min(left, default=None)
-
-    def variables(self) -> dict[str, str]:
-        """Return the prompt variables that are not in files."""
-        if "BD" not in variables(self.stage.loop.texts):
-            return {}
-        return {"BD": self.place.beads.command()}
-
-    def environment(self, step: Iterate) -> Iterator[tuple[str, str]]:
-        """Yield what the stage's agent finds in its environment."""
-        from looptasks.core.fan import actor_of  # noqa: PLC0415 - a no-op starts nobody
-
-        for prefix in ("CLAUDE_LOOP", "LOOP"):
-            yield f"{prefix}_SESSION", self.place.session
-            yield f"{prefix}_TYPE", self.stage.loop.name
-        yield "CLAUDE_LOOP_AGENT", "1"
-        yield "LOOP_AGENT_RUN", "1"
-        yield "LOOP_ITERATION", str(step.number)
-        yield "LOOPTASKS_RUN", self.place.run
-        yield "BD_ACTOR", actor_of(self.place.session)
-        if "BD" in variables(self.stage.loop.texts) or self.place.uses_beads():
-            # One home, however many worktrees there are.
-            yield "BEADS_DIR", self.place.beads.folder
-        if step.item and (self.stage.loop.items or not self.stage.loop.passes):
-            yield "LOOP_ITEM", step.item
 
     def begin(self) -> None:
         """Note in the ledger what the stage starts from, if it starts."""

@@ -31,6 +31,23 @@ class Lookout:
         self.request = request
         self.forced = forced
         self._listed: tuple[str, ...] = ()
+        self._sight: Sight | None = None
+
+    @property
+    def record(self) -> StageRecord:
+        """What the ledger says of the stage by now."""
+        return self.place.record().stage(self.stage.name)
+
+    @property
+    def sight(self) -> Sight:
+        """What was seen of the project when the stage's turn came."""
+        if self._sight is None:
+            self._sight = self.look(self.record)
+        return self._sight
+
+    def look_again(self) -> None:
+        """Forget what was seen, because time has passed or the owner changed."""
+        self._sight = None
 
     def look(self, record: StageRecord) -> Sight:
         """See what the stage works from."""
@@ -70,8 +87,8 @@ class Lookout:
 
     def _known(self, reads: Mapping[str, str], record: StageRecord) -> dict[str, str]:
         name, session = self.stage.name, self.place.record()
-        upstream = self.upstream()
         watched = self._watched(reads, record)
+        upstream = self.upstream() if watched else frozenset[str]()
         return {path: session.baseline(name, path, upstream) for path in watched}
 
     def upstream(self) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """The completion rules at hand: shipped ones, and those that packages bring."""
 
+from functools import cache
 from typing import Any
 
 from looptasks.core.completion import RULES, Rule
@@ -16,6 +17,7 @@ def rule_of(loop: Loop) -> Rule:
     return all_passes
 
 
+@cache
 def rule_named(name: str) -> Rule:
     """Return a completion rule: a shipped one, or one that a package brings."""
     if name in RULES:
