@@ -185,7 +185,7 @@ def test_claude_goes_on_by_our_stop_hook_only_while_beads_are_pending(
     done = subprocess.run(
         words,
         cwd=project.root,
-        env={**settings.variables, "DISABLE_AUTOUPDATER": "1"},
+        env={**settings.variables, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
         input="Work.",
         capture_output=True,
         text=True,
