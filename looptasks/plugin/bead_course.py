@@ -12,7 +12,6 @@ from looptasks.core.selector import Subject
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import Iterate
 from looptasks.plugin.course import Course
-from looptasks.plugin.worksite import site_for
 
 
 class BeadCourse(Course):
@@ -94,6 +93,8 @@ class BeadCourse(Course):
         if not self.isolated:
             return job
         if self._site is None:
+            from looptasks.plugin.worksite import site_for  # noqa: PLC0415 - git
+
             # Only once: a merge that waits for its agent must be left as it is.
             self._site = site_for(self.place, self.bead_id, self.bead.title)
         return job._replace(site=self._site)

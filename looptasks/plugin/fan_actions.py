@@ -51,7 +51,7 @@ def close_fan(place: Workplace, stage: Stage) -> Any:
         stop = _stop(place, stage)
         if stop.status == "complete":
             _hand_on(place, stage)
-        _leave_tidy(place)
+        leave_tidy(place)
         close(place, stage, stop)
     except LoopError as error:
         return TaskFailed(str(error))
@@ -60,7 +60,8 @@ def close_fan(place: Workplace, stage: Stage) -> Any:
     return TaskFailed(stop.reason)
 
 
-def _leave_tidy(place: Workplace) -> None:
+def leave_tidy(place: Workplace) -> None:
+    """Bring home what is left in worktrees, if there are any."""
     if os.path.isdir(place.folder.file("worktrees")):
         from looptasks.plugin.worksite import clean_up  # noqa: PLC0415 - git is seldom
 

@@ -18,13 +18,11 @@ from looptasks.core.taskname import iteration_task
 from looptasks.plugin.bead_course import BeadCourse, kind_of
 from looptasks.plugin.bead_turn import resting, turn
 from looptasks.plugin.course import Course
-from looptasks.plugin.fan_actions import close_fan
+from looptasks.plugin.fan_actions import close_fan, leave_tidy
 from looptasks.plugin.foresight import fan_step
 from looptasks.plugin.graph import IO, own
 from looptasks.plugin.late import diverted, late
 from looptasks.plugin.urgency import AT_ONCE, Ranks
-from looptasks.plugin.worksite import clean_up, isolates
-
 
 SOON = {"urgency": (AT_ONCE,)}
 
@@ -52,12 +50,17 @@ class Fan:
     def isolated(self) -> bool:
         """Whether each bead gets a worktree of its own."""
         if self._isolated is None:
-            place, loop = self.course.place, self.course.stage.loop
+            loop = self.course.stage.loop
             # What is merged cannot be rejected any more.
-            declared = "shared" if loop.gate == "user" else loop.isolation
-            where = place.root, place.session
-            self._isolated = isolates(*where, declared, self._workers)
+            shared = loop.isolation == "shared" or loop.gate == "user"
+            self._isolated = not shared and self._isolates(loop.isolation)
         return self._isolated
+
+    def _isolates(self, declared: str | None) -> bool:
+        from looptasks.plugin.worksite import isolates  # noqa: PLC0415 - git is seldom
+
+        place = self.course.place
+        return isolates(place.root, place.session, declared, self._workers)
 
     def new(self) -> Iterator[Task]:
         """Yield tasks for beads that have none yet; cheap when nothing changed."""
@@ -122,7 +125,7 @@ class Fan:
             own(self.course)
         if place.owned:
             place.beads.release_dead()
-            clean_up(place)
+            leave_tidy(place)
             self.course.begin()
 
     def through(self, bead: str) -> bool:

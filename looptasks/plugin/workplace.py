@@ -2,11 +2,10 @@
 
 import os
 import threading
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from looptasks import __version__
-from looptasks.core.digest import SUPPOSED, of_value
+from looptasks.core.digest import of_value
 from looptasks.core.iteration import Iteration
 from looptasks.core.owner import Owner
 from looptasks.core.record import SessionRecord
@@ -14,9 +13,8 @@ from looptasks.core.selector import Subject
 from looptasks.core.session import session_file
 from looptasks.effects.filelock_owner import RunLock, lost
 from looptasks.effects.files import write_json
-from looptasks.effects.git_head import head_commit
 from looptasks.effects.jsonl_ledger import JsonlLedger
-from looptasks.effects.project_files import digests
+from looptasks.effects.project_root import ProjectRoot
 from looptasks.effects.session_folder import SessionFolder
 from looptasks.effects.system_clock import SystemClock
 from looptasks.plugin.voice import say
@@ -42,11 +40,11 @@ def workplace(root: str, session: str, run: str) -> "Workplace":
     return _PLACES[key]
 
 
-class Workplace:
+class Workplace(ProjectRoot):
     """Everything that tasks of one session need of the world."""
 
     def __init__(self, root: str, session: str, run: str) -> None:
-        self.root = root
+        super().__init__(root)
         self.session = session
         self.run = run
         self.clock = SystemClock()
@@ -158,21 +156,6 @@ class Workplace:
             self.owned = False
             self.lock.give_up()
         self.ledger.close()
-
-    def digests(self, patterns: Iterable[str]) -> dict[str, str]:
-        """Return path and digest of each file that the patterns mean."""
-        found, supposed = digests(self.root, patterns), self.folder.supposed
-        return {**found, supposed: SUPPOSED} if supposed in found else found
-
-    def missing(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Return those of the paths that do not exist."""
-        return tuple(
-            path for path in paths if not os.path.exists(os.path.join(self.root, path))
-        )
-
-    def head(self) -> str | None:
-        """Return the commit that is checked out."""
-        return head_commit(self.root)
 
     def fingerprint(self) -> str:
         """Return a digest of all that counts as progress: files, and beads."""

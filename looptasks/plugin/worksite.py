@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-from collections.abc import Iterable
 
 from looptasks.core.fan import folder_of
 from looptasks.core.job import Job, Site
@@ -11,11 +10,10 @@ from looptasks.core.taskname import bead_of
 from looptasks.core.worktree import is_instance, result_of, tree_name
 from looptasks.effects.git import Git
 from looptasks.effects.git_commit import unfinished_merge
-from looptasks.effects.git_head import head_commit
 from looptasks.effects.git_merge import Merging
 from looptasks.effects.git_result import ResultBranch
 from looptasks.effects.git_worktree import Worktrees
-from looptasks.effects.project_files import digests
+from looptasks.effects.project_root import ProjectRoot
 from looptasks.errors import LoopError
 from looptasks.plugin.tree_check import TreeCheck
 from looptasks.plugin.workplace import Workplace
@@ -64,11 +62,11 @@ def site_at(trees: Worktrees, stage: str, target: str, title: str) -> Site:
     return Site(name, worktree.folder, target, title)
 
 
-class Worksite:
+class Worksite(ProjectRoot):
     """The project as an agent in a worktree sees it."""
 
     def __init__(self, place: Workplace, job: Job, site: Site, log: str) -> None:
-        self.root = site.folder
+        super().__init__(site.folder)
         self._place = place
         self._job = job
         self._site = site
@@ -76,20 +74,6 @@ class Worksite:
         trees = Worktrees(place.root, place.session)
         self._merging = Merging(trees, site.target)
         self._worktree = trees.place(site.name, site.target)
-
-    def digests(self, patterns: Iterable[str]) -> dict[str, str]:
-        """Return path and digest of each file that the patterns mean."""
-        return digests(self.root, patterns)
-
-    def missing(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Return those of the paths that do not exist."""
-        return tuple(
-            path for path in paths if not os.path.exists(os.path.join(self.root, path))
-        )
-
-    def head(self) -> str | None:
-        """Return the commit that is checked out."""
-        return head_commit(self.root)
 
     def fingerprint(self) -> str:
         """Return a digest of all that counts as progress."""
