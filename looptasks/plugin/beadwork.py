@@ -72,6 +72,10 @@ class Beadwork:
                 self._read_again(revision)
             return self._seen
 
+    def known(self) -> dict[str, SeenBead]:
+        """Return the beads as they were last seen, without another look."""
+        return self._seen
+
     def _read_again(self, revision: object) -> None:
         self._board = board = self.tracker.beads()
         before, known, now = self._known, {}, self._now()

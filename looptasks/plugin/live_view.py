@@ -13,11 +13,13 @@ from threading import Event, Thread
 from time import sleep
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from looptasks.core.fan import task_of
 from looptasks.core.glimpse import Glimpse, doing, limited, spent
 from looptasks.core.job import Job
-from looptasks.core.record import StageRecord
 from looptasks.core.screen_text import shown
 from looptasks.core.spending import Spending
+from looptasks.core.stage_record import StageRecord
+from looptasks.core.taskname import bead_of
 from looptasks.core.view import AtWork, StageView, Status, View, rows
 from looptasks.effects.iteration_watch import IterationWatch
 from looptasks.effects.rich_canvas import Canvas
@@ -173,14 +175,23 @@ class LiveView:
             status = "complete"
         elif stopped:
             status = "failed"
-        return StageView(
-            name=name,
-            status=status,
-            done=len(found.iterations),
-            limit=self._limits.get(name, 0),
-            reason=self._first_line(found.reason) if stopped else "",
-            at_work=at_work,
-        )
+        done, limit = len(found.iterations), self._limits.get(name, 0)
+        if status == "busy" and not at_work and not done:
+            done, limit = self._closed()
+        reason = self._first_line(found.reason) if stopped else self._title(name)
+        shown_as = task_of(bead) if (bead := bead_of(name)) else name
+        return StageView(shown_as, status, done, limit, reason, at_work)
+
+    def _closed(self) -> tuple[int, int]:
+        """Return how many beads are closed, and how many there are, if any run."""
+        running = any(watched.job.bead for watched in self._running.values())
+        beads = self._place.beads.known().values() if running else ()
+        return sum(bead.status == "closed" for bead in beads), len(beads)
+
+    def _title(self, stage: str) -> str:
+        bead = bead_of(stage)
+        known = self._place.beads.known().get(bead) if bead else None
+        return self._first_line(known.title) if known else ""
 
     def _first_line(self, reason: str) -> str:
         return shown(reason, known_secrets()).partition("\n")[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.bead_project import BeadProject
 from tests.support.project import Project
 from tests.support.stub_claude import StubClaude, limited, recorded
 from tests.support.tmux_pane import HAS_TMUX, PROMPT, Pane, pane
@@ -269,3 +270,30 @@ def test_a_usage_limit_is_counted_down(project: Project) -> None:
         terminal.sees("   usage limit until 2100-01-01T00:00:00Z: ")
         terminal.press("C-c")
         terminal.sees("exit 130")
+
+
+@pytest.mark.parametrize("mode", ["-n 2", "-n 2 -P process"])
+def test_beads_in_flight_are_seen_with_their_titles(
+    fan: BeadProject, mode: str
+) -> None:
+    fan.bead("a", title="Lay the ground", priority=0)
+    fan.bead("b", title="Put up \x1b[31mwalls", priority=1)
+    fan.bead("c", "a", "b", title="Roof it")
+    wait = 'until [ -e "$home/go.$me" ]; do sleep 0.05; done'
+    fan.does("any", f'echo "$me is at it"; {wait}')
+
+    with opened(fan) as terminal:
+        terminal.type(f"doit {mode} loop:swarm session=s; echo exit $?")
+        seen = terminal.sees("a is at it", "b is at it")
+        assert " ● swarm   0 of 3 done" in seen
+        row = r" ● bead:b  0 of 1 done · iteration 1 · \d:\d\d · Put up walls"
+        assert any(re.fullmatch(row, line) for line in seen), seen
+        fan.write("go.a", "")
+        seen = terminal.sees("bead:a complete", "1 of 3 done")
+        assert not any("bead:a  0 of 1" in line for line in seen)
+        fan.write("go.b", "")
+        terminal.sees("c is at it", "2 of 3 done", "Roof it")
+        fan.write("go.c", "")
+        terminal.sees("exit 0")
+        assert terminal.is_sane()
+        assert not any("0 of 1 done" in line for line in terminal.story())
