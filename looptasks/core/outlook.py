@@ -10,6 +10,9 @@ from looptasks.core.step import Iterate, Restart, Step
 Fate = Literal["run", "maybe", "rest", "blocked", "archive"]
 
 
+_NAMED = 3
+
+
 class Outlook(NamedTuple):
     """What would become of one stage.
 
@@ -72,11 +75,17 @@ def _inherit(stage: Stage, own: Outlook, seen: Mapping[str, Outlook]) -> Outlook
         return own._replace(fate="blocked", reason=f"waits for {held.task}")
     moving = [o.task for o in above if o.fate in ("run", "maybe")]
     if moving and own.fate == "rest" and "inputs" in stage.loop.restart_on:
-        reason = f"if the output of {', '.join(moving)} comes out differently"
+        reason = f"if the output of {_named(moving)} comes out differently"
         return own._replace(fate="maybe", reason=reason, next=1, superseded=own.done)
     if moving and own.fate == "run":
-        return own._replace(reason=f"{own.reason}; after {', '.join(moving)}")
+        return own._replace(reason=f"{own.reason}; after {_named(moving)}")
     return own
+
+
+def _named(tasks: Sequence[str]) -> str:
+    """Name some tasks, and count the rest."""
+    rest = len(tasks) - _NAMED
+    return ", ".join(tasks[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _estimate(stage: Stage, record: StageRecord, first: int) -> float | None:

@@ -7,7 +7,7 @@ from looptasks.core.digest import MISSING
 from looptasks.core.gate import ON_COMMAND_LINE, answer_from
 from looptasks.core.iteration import iteration_from
 from looptasks.core.signal import Signals
-from looptasks.core.spending import Spending, together
+from looptasks.core.spending import Spending
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.usage_limit import UsageLimit, limit_from
 
@@ -39,6 +39,7 @@ class SessionRecord:
         self.began = ""
         self.landing: Event | None = None
         self.run_at = 0
+        self.spent = Spending()
         self.news: dict[str, int] = {}
         self.cut_short: set[str] = set()
         self.limit: UsageLimit | None = None
@@ -51,7 +52,7 @@ class SessionRecord:
 
     def spending(self) -> Spending:
         """Return what all stages have cost together."""
-        return together(stage.spending for stage in self.stages.values())
+        return self.spent
 
     def apply_all(self, events: Iterable[Event]) -> None:
         """Fold events in, in their order."""
@@ -141,18 +142,18 @@ def _attempt(record: SessionRecord, event: Event) -> None:
     stage.failures.append(event)
     record.limit = limit_from(event) or record.limit
     stage.updated_at = event["at"]
-    stage.spending = stage.spending.add(
-        event["cost_usd"],
-        event["tokens"],
-        event["seconds"],
-        guessed=bool(event.get("estimated")),
-    )
+    cost = event["cost_usd"], event["tokens"], event["seconds"]
+    guessed = bool(event.get("estimated"))
+    stage.spending = stage.spending.add(*cost, guessed=guessed)
+    record.spent = record.spent.add(*cost, guessed=guessed)
 
 
 def _iteration(record: SessionRecord, event: Event) -> None:
     stage = record.stage(event["stage"])
     iteration = iteration_from(event)
     stage.put(iteration, record.events)
+    cost = iteration.cost_usd, iteration.tokens, iteration.seconds
+    record.spent = record.spent.add(*cost, guessed=iteration.estimated)
     for path, before in iteration.changed.items():
         after = iteration.left.get(path, MISSING)
         change = Change(record.events, stage.name, before, after)
@@ -176,6 +177,8 @@ def _restart(record: SessionRecord, event: Event) -> None:
         stage.retries += 1
         record.news[stage.name] = record.events
     stage.touched = record.events
+    if not event["keep"] and event["archive"]:
+        stage.superseded = event["archive"]
     stage.status = "archived" if event.get("gone") else "invalidated"
     stage.reason = event["reason"]
 

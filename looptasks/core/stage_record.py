@@ -32,6 +32,7 @@ class StageRecord:
         self.left: dict[str, tuple[int, str]] = {}
         self.reads: Sequence[str] | None = None
         self.generation = 0
+        self.superseded = ""
         self.begun = 0
         self.stopped = 0
         self.touched = 0

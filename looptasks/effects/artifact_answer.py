@@ -31,12 +31,17 @@ def inspected(
         if os.path.isfile(path) and not os.path.islink(path):
             scrub(path)
         return Inspection(problems=(value,))
+    from looptasks.core.artifact_markdown import markdown  # noqa: PLC0415 - as below
     from looptasks.effects.artifact_check import problems  # noqa: PLC0415 - 50 ms
 
     data = canonical(value).encode()
     write_whole(path, data, durable=True)
     found = tuple(problems(value, limited(root, *kind)))
-    return Inspection(problems=found) if found else Inspection(of_bytes(data))
+    if found:
+        return Inspection(problems=found)
+    # For people, who may be asked about it before it is handed on.
+    write_whole(path.removesuffix(".json") + ".md", markdown(value, kind[0]).encode())
+    return Inspection(of_bytes(data))
 
 
 def _written(path: str) -> str | Problem | None:

@@ -33,7 +33,7 @@ class GateFiles:
     def shown(self, stage: str, number: int) -> tuple[Any, str, str]:
         """Return an iteration's artifact, the head of its answer, and where it is."""
         artifact = read_json(self._folder.iteration(stage, number, "artifact.json"))
-        name = "output.md" if artifact is None else "artifact.json"
+        name = "output.md" if artifact is None else "artifact.md"
         where = self._folder.iteration(stage, number, name)
         return artifact, self._head(stage, number), self._relative(where)
 

@@ -1,5 +1,6 @@
 """A briefing: all that the agent of an iteration is given to know."""
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -61,9 +62,21 @@ class Briefing(Lookout):
 
     def variables(self) -> dict[str, str]:
         """Return the prompt variables that are not in files."""
-        if "BD" not in variables(self.stage.loop.texts):
-            return {}
-        return {"BD": self.place.beads.command()}
+        asked, found = variables(self.stage.loop.texts), {}
+        if "BD" in asked:
+            found["BD"] = self.place.beads.command()
+        if "ARTIFACT.previous" in asked and (path := self._superseded()):
+            found["ARTIFACT.previous"] = path
+        return found
+
+    def _superseded(self) -> str:
+        """Return the artifact of the work that this begins anew, if it had one."""
+        record, place = self.record, self.place
+        if not record.superseded or any(i.artifact for i in record.iterations):
+            return ""
+        name = f"{self.stage.loop.artifact}.json"
+        path = os.path.join(place.root, record.superseded, "output", name)
+        return path if os.path.exists(path) else ""
 
     def environment(self, step: Iterate) -> Iterator[tuple[str, str]]:
         """Yield what the stage's agent finds in its environment."""

@@ -208,3 +208,22 @@ def test_a_failed_child_is_tried_again_as_often_as_declared(tmp_path: Path) -> N
     ran = project.doit("pipeline:onion", "session=s")
     assert ran.code == 1
     assert project.new_runs().count("phase:a1") == 3
+
+
+def test_work_that_begins_anew_can_see_what_it_replaces(onion: OnionProject) -> None:
+    onion.layers(plan={"prompt": "ARTIFACT=${ARTIFACT}\n---\n[${ARTIFACT.previous}]"})
+    onion.wish({**WISH, "d": {"d1": "do d1"}})
+    again(onion)
+    prompt = onion.prompt("s", "plan", 1)
+    before = Path(prompt.partition("[")[2].partition("]")[0])
+    assert before.is_relative_to(onion.path(".loop", "archive", "s"))
+    assert '"d1"' not in before.read_text()
+
+
+def test_an_artifact_edited_by_hand_is_rendered_again(onion: OnionProject) -> None:
+    plan = onion.json("s", "plan", "output", "plan.json")
+    plan["specs"][1]["title"] = "another title for b"
+    onion.edit("plan", "plan", plan)
+    again(onion)
+    assert "another title" in onion.read(".loop/s/plan/output/plan.md")
+    assert "another title" in onion.read(".loop/s/plan/entries/specs/b.json")
