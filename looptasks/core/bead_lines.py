@@ -54,7 +54,7 @@ def _sorted_out(lines: list[str]) -> tuple[dict[str, str], list[tuple[int, str]]
 
 def text_of(board: Board) -> str:
     """Return the file's text for a board."""
-    return "".join(f"{line}\n" for line in board.lines())
+    return "\n".join([*board.lines(), ""])
 
 
 def _closed_id(line: str) -> str:

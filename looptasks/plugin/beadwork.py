@@ -190,5 +190,6 @@ def _rests(board: Board, bead: Bead) -> bool:
 
 def _next_day(board: Board, now: int) -> float:
     """Return when the next bead that was put off is put off no longer."""
-    days = (instant(bead.get("defer_until")) for bead in board.live())
+    later = [bead["defer_until"] for bead in board.live() if bead.get("defer_until")]
+    days = map(instant, later)
     return min((day for day in days if day is not None and day > now), default=inf)

@@ -7,6 +7,7 @@ from typing import Any
 
 from looptasks.core.completion import Workload
 from looptasks.core.gate import commands
+from looptasks.core.spending import Spending
 from looptasks.core.stage_record import StageRecord
 from looptasks.core.step import (
     Means,
@@ -111,9 +112,10 @@ class Course(Briefing):
             # Before this run owns it, a stop was meant for a run that is over.
             owned = self.place.owned
             signal = record.signals.asked(self.subject(), stops=owned)
+        budget = self.request.budget
         return Means(
-            spent=record.spending(),
-            budget_usd=self.request.budget,
+            spent=Spending() if budget is None else record.spending(),
+            budget_usd=budget,
             signal=signal.asked if signal else "",
             limit=self.place.limited(),
         )

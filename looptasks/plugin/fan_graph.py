@@ -43,6 +43,7 @@ class Fan:
         self._started = False
         self._workers = workers
         self._isolated: bool | None = None
+        self._seen: object = None
         self._shape: object = None
         self.ranks = Ranks()
 
@@ -66,6 +67,9 @@ class Fan:
         """Yield tasks for beads that have none yet; cheap when nothing changed."""
         place = self.course.place
         seen = place.beads.seen()
+        if seen is self._seen:
+            return
+        self._seen = seen
         shape = {bead.id: self._shape_of(bead) for bead in seen.values()}
         if shape == self._shape:
             return
