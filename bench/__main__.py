@@ -11,6 +11,7 @@ from bench import (
     flatness,
     foreign,
     imports,
+    instances,
     iterations,
     nothing_to_do,
     parallel,
@@ -28,6 +29,7 @@ MEASURES: Mapping[str, Callable[[Bench], Iterator[Row]]] = {
     "resume": resume.rows,
     "parallel": parallel.rows,
     "beads": beads.rows,
+    "instances": instances.rows,
     "foreign": foreign.rows,
 }
 

@@ -7,6 +7,8 @@ from typing import Any
 MISSING = "missing"
 # Of a content that is only supposed to be another one.
 SUPPOSED = "supposed"
+# Made once: each entry of an artifact has its digest taken.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def of_bytes(data: bytes) -> str:
@@ -16,5 +18,4 @@ def of_bytes(data: bytes) -> str:
 
 def of_value(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
     """Return the digest of a JSON value, however its keys are ordered."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return of_bytes(text.encode())
+    return of_bytes(_ENCODER.encode(value).encode())

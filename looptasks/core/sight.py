@@ -58,6 +58,8 @@ def relevant(loop: Loop, inputs: Mapping[str, str]) -> dict[str, str]:
 def _changes(
     noun: str, before: Mapping[str, str], now: Mapping[str, str]
 ) -> tuple[str, ...]:
+    if before == now:
+        return ()  # thousands of instances ask, and hardly any has changed
     return tuple(
         f"{noun} `{name}` {_verb(before.get(name, MISSING), now.get(name, MISSING))}"
         for name in sorted({*before, *now})

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 from looptasks.core.artifact import entries
-from looptasks.core.artifact_markdown import markdown
 from looptasks.core.artifact_text import Problem, canonical, parsed
 from looptasks.core.digest import of_bytes, of_value
 from looptasks.core.stage_record import StageRecord
@@ -110,6 +109,8 @@ def write_entries(
     folder: SessionFolder, stage: str, name: str, artifact: Mapping[str, Any]
 ) -> None:
     """Write what derives from an artifact, touching only what differs."""
+    from looptasks.core.artifact_markdown import markdown  # noqa: PLC0415 - seldom
+
     text = markdown(artifact, name)
     write_if_changed(folder.stage(stage, "output", f"{name}.md"), text.encode())
     for field in lists_of(folder.root, name):

@@ -29,9 +29,22 @@ class JsonlLedger:
         self._read = 0
         self._writer: int | None = None
         self._lock = threading.Lock()
+        self._still = 0
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Let this thread, and no other, look for no new lines for a while."""
+        self.refresh()
+        self._still = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._still = 0
 
     def refresh(self) -> SessionRecord:
         """Fold in the lines that were added since the last look."""
+        if self._still == threading.get_ident():
+            return self.record
         with self._lock:
             data = self._tail()
             whole = data.rfind(b"\n") + 1

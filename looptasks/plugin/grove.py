@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from looptasks.core.digest import SUPPOSED, of_value
 from looptasks.core.instance import Node, Tree, Work, node_of, works
 from looptasks.core.pipeline import Pipeline
 from looptasks.core.request import Request
-from looptasks.effects.artifact_file import read_artifact
+from looptasks.effects.artifact_file import read_artifact, write_entries
 from looptasks.plugin.workplace import Workplace
 
 
@@ -30,12 +31,30 @@ class Grove:
         self.tree = Tree(pipeline)
         self._read: dict[Node, tuple[object, Mapping[str, Any] | None]] = {}
         self._lists: dict[tuple[Node, str], tuple[object, dict[str, Work]]] = {}
+        self._still: dict[Node, tuple[object, Mapping[str, Any] | None]] | None = None
 
     def artifact(self, node: Node) -> Mapping[str, Any] | None:
         """Return the artifact of a stage or an instance, if it has one by now."""
         return self._artifact(node)[1]
 
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Look at each file once only: what is done meanwhile changes none."""
+        self._still = {}
+        try:
+            with self.place.ledger.still():
+                yield
+        finally:
+            self._still = None
+
     def _artifact(self, node: Node) -> tuple[object, Mapping[str, Any] | None]:
+        if self._still is None:
+            return self._looked_at(node)
+        if node not in self._still:
+            self._still[node] = self._looked_at(node)
+        return self._still[node]
+
+    def _looked_at(self, node: Node) -> tuple[object, Mapping[str, Any] | None]:
         loop = self.tree.stages[node.stage].loop
         kind = loop.artifact
         path = self.place.folder.stage(node.name, "output", f"{kind}.json")
@@ -48,6 +67,12 @@ class Grove:
             value = read_artifact(self.place.folder, node.name, kind, loop.entries)
             self._read[node] = (mark, value)
         return self._read[node]
+
+    def derive(self, node: Node) -> None:
+        """Write what derives from an artifact that a person may have edited."""
+        kind = self.tree.stages[node.stage].loop.artifact
+        if (value := self.artifact(node)) is not None:
+            write_entries(self.place.folder, node.name, kind, value)
 
     def listed(self, source: Node, field: str) -> dict[str, Work]:
         """Return the entries of a list in the artifact of a stage or an instance."""

@@ -11,12 +11,13 @@ from looptasks.core.pipeline import Stage
 from looptasks.core.step import Stop
 from looptasks.effects.files import make_folder, write_if_changed
 from looptasks.errors import LoopError
-from looptasks.plugin.closing import close
 from looptasks.plugin.workplace import Workplace
 
 
 def close_grove(place: Workplace, stage: Stage, names: Sequence[str]) -> Any:
     """Say how a stage ended, once none of its instances can go on."""
+    from looptasks.plugin.closing import close  # noqa: PLC0415 - not for a no-op
+
     if place.news():
         place.resting[stage.name] = "something new comes first"
         return {"summary": f"rests: {place.resting[stage.name]}"}

@@ -104,25 +104,37 @@ class Growth:
     def is_quiet(self) -> bool:
         """Tell whether no instance has anything to do; found out once."""
         if self._quiet is None:
-            self._quiet = not self.grove.forced and all(
-                self._is_settled(course) for course in self._settling()
-            )
+            with self.grove.still():
+                self._quiet = not self.grove.forced and self._is_settled()
         return self._quiet
 
-    def _settling(self) -> Iterator[Course]:
-        for stage in self.tree.fans():
-            if self.tree.levels[stage.name]:
-                yield self.stages[stage.name]
-        for node in self.grove.all_instances():
-            yield self.course(node)
-
-    def _is_settled(self, course: Course) -> bool:
-        if course.record.status != "complete":
+    def _is_settled(self) -> bool:
+        fans = [stage.name for stage in self.tree.fans()]
+        together = [name for name in fans if self.tree.levels[name]]
+        if any(self.stages[name].record.status != "complete" for name in together):
             return False
-        if not isinstance(course, InstanceCourse):
-            return not outdated(self.grove, Node(course.stage.name))
-        step = course.step()
-        return isinstance(step, Stop) and step.status == "complete"
+        if not all(map(self._rests_on_what_stands, fans)):
+            return False
+        there = dict.fromkeys(self.grove.all_instances())
+        gone = [node.name for node in self.grove.recorded() if node not in there]
+        stages = self.grove.place.record().stages
+        if any(stages[name].status not in ("pending", "archived") for name in gone):
+            return False
+        return all(map(self._is_complete, there))
+
+    def _rests_on_what_stands(self, fan: str) -> bool:
+        """Tell whether nothing that a stage rests on may change in this run."""
+        above = self.grove.pipeline.upstream(fan) - {s.name for s in self.tree.fans()}
+        return not self._made(fan) and all(map(self._stands, above))
+
+    def _stands(self, name: str) -> bool:
+        known = self.stages[name]
+        # One of its own: a course looks only once at what is stale.
+        course = Course(known.place, known.pipeline, known.stage, known.request)
+        return known.stage.loop.each != "beads" and _is_done(course)
+
+    def _is_complete(self, node: Node) -> bool:
+        return _is_done(self.course(node))
 
     def clear_away(self, node: Node) -> None:
         """Have what no longer holds below a node invalidated, before it goes on."""
@@ -135,6 +147,14 @@ class Growth:
         from looptasks.plugin.invalidation import invalidate  # noqa: PLC0415 - seldom
 
         invalidate(self.grove, found)
+        self.grove.derive(self.tree.source(node))
+
+
+def _is_done(course: Course) -> bool:
+    if course.record.status != "complete":
+        return False
+    step = course.step()
+    return isinstance(step, Stop) and step.status == "complete"
 
 
 def grove_tasks(growth: Growth) -> Iterator[Task]:

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from looptasks.core.digest import MISSING
 from looptasks.core.instance import Node
-from looptasks.core.job import Job, Site
 from looptasks.core.priority import base
 from looptasks.core.prompt import parts
 from looptasks.core.selector import Subject
@@ -15,6 +14,9 @@ from looptasks.plugin.course import Course
 from looptasks.plugin.grove import Grove
 from looptasks.plugin.invalidation import keep_branch
 from looptasks.plugin.priorities import Priorities
+
+if TYPE_CHECKING:
+    from looptasks.core.job import Job, Site
 
 
 class InstanceCourse(Course):
@@ -51,7 +53,8 @@ class InstanceCourse(Course):
         grove, declared = self.grove, self.grove.tree.stages[self.node.stage]
         seen = [grove.tree.seen_from(self.node, name) for name in declared.inputs]
         names = [one.name for node in seen for one in grove.members(node)]
-        self.stage = self.stage._replace(inputs=tuple(names))
+        if names != list(self.stage.inputs):
+            self.stage = self.stage._replace(inputs=tuple(names))
         entry = grove.entry(self.node)
         return {**super()._inputs(), "entry": entry.digest if entry else MISSING}
 
@@ -79,7 +82,7 @@ class InstanceCourse(Course):
         """Return no files: several instances may write the same."""
         return []
 
-    def job(self, step: Iterate) -> Job:
+    def job(self, step: Iterate) -> "Job":
         """Return the iteration that is due, in a worktree of its own if isolated."""
         job = super().job(step)
         if self._sweep is None:

@@ -102,7 +102,7 @@ class Lookout:
     def _watched(self, reads: Mapping[str, str], record: StageRecord) -> Iterable[str]:
         """Return the files that the stage has looked for before, gone ones too."""
         loop = self.stage.loop
-        if record.reads is None:
+        if record.reads is None or not (record.left or record.reads or loop.reads):
             return ()
         if list(record.reads) != list(loop.reads):
             # A file that is only now named is no change.

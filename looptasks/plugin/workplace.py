@@ -2,10 +2,11 @@
 
 import os
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from looptasks import __version__
-from looptasks.core.digest import of_value
+from looptasks.core.digest import SUPPOSED, of_value
 from looptasks.core.iteration import Iteration
 from looptasks.core.owner import Owner
 from looptasks.core.record import SessionRecord
@@ -68,6 +69,11 @@ class Workplace(ProjectRoot):
     def record(self) -> SessionRecord:
         """Return what the ledger says by now."""
         return self.ledger.refresh()
+
+    def digests(self, patterns: Iterable[str]) -> dict[str, str]:
+        """Return path and digest of each file, a supposed content's included."""
+        found, supposed = super().digests(patterns), self.folder.supposed
+        return {**found, supposed: SUPPOSED} if supposed in found else found
 
     def event(self, event: str, *, durable: bool = False, **fields: Any) -> None:
         """Append an event to the ledger, unless the session is another's by now."""

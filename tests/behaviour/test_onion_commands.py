@@ -16,6 +16,14 @@ from tests.support.session_schemas import faults
 WISH = {"a": {"x": "red"}, "b": {"x": "red", "y": "blue"}}
 BELOW_B = {"phase/b/x", "phase/b/y", "code/b/x", "code/b/y"}
 ALL = {"plan", "spec/a", "spec/b", "phase/a/x", "code/a/x", *BELOW_B}
+COPY = """\
+def task_style():
+    return {
+        "actions": ["cp source.txt style.txt"],
+        "file_dep": ["source.txt"],
+        "targets": ["style.txt"],
+    }
+"""
 GROUPS = {"spec", "phase", "code"}
 
 
@@ -239,3 +247,38 @@ def test_a_stage_after_all_instances_sees_which_there_are(
 def plan(onion: QuickOnion) -> Any:
     """Return the plan that is handed on."""
     return json.loads(onion.read(".loop/s/plan/output/plan.json"))
+
+
+@pytest.mark.parametrize("mode", [(), ("-n2",)])
+def test_instances_see_what_another_stage_makes_in_the_same_run(
+    tmp_path: Path, nursery: Nursery, mode: tuple[str, ...]
+) -> None:
+    onion = QuickOnion(tmp_path / "onion", nursery)
+    stages = [
+        {**stage, "inputs": ["guide"]} if stage["name"] == "code" else stage
+        for stage in Shape().stages()
+    ]
+    guide = {"name": "guide", "runs": 1, "prompt": "Guide.", "inputs": []}
+    onion.pipeline("p", *stages[:3], guide, stages[3], defaults={"agent": NAME})
+    onion.wish(WISH)
+    onion.again(*mode)
+    onion.write(".loop/s/guide/output/output.md", "edited by hand")
+    codes = ["code/a/x", "code/b/x", "code/b/y"]
+    assert onion.again(*mode) == codes
+    onion.ok("forget", "stage:guide")
+    assert onion.again(*mode) == [*codes, "guide"]
+    assert onion.again(*mode) == []
+
+
+@pytest.mark.parametrize("mode", [(), ("-n2",)])
+def test_instances_see_what_an_ordinary_task_makes_in_the_same_run(
+    tmp_path: Path, nursery: Nursery, mode: tuple[str, ...]
+) -> None:
+    onion = QuickOnion(tmp_path / "onion", nursery, Shape(style_for="code"))
+    onion.write("source.txt", "plain")
+    onion.write("dodo.py", COPY)
+    onion.wish(WISH)
+    onion.again(*mode)
+    onion.write("source.txt", "fancy")
+    assert onion.again(*mode) == ["code/a/x", "code/b/x", "code/b/y"]
+    assert onion.again(*mode) == []
