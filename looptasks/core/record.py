@@ -177,7 +177,7 @@ def _restart(record: SessionRecord, event: Event) -> None:
         stage.retries += 1
         record.news[stage.name] = record.events
     stage.touched = record.events
-    if not event["keep"] and event["archive"]:
+    if not event["keep"] and event.get("archive"):
         stage.superseded = event["archive"]
     stage.status = "archived" if event.get("gone") else "invalidated"
     stage.reason = event["reason"]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from looptasks.core.digest import MISSING
 from looptasks.core.record import SessionRecord
+from looptasks.core.spending import together
 from looptasks.core.stage_record import StageRecord
 from tests.support.recorded import attempt_event, event, iteration_event
 
@@ -113,6 +114,23 @@ def test_a_restart_begins_a_new_generation_without_the_old_work() -> None:
     stage = record.stage("work")
     assert (stage.generation, stage.iterations, stage.started_at) == (1, [], None)
     assert (stage.status, stage.reason) == ("invalidated", "new")
+
+
+def test_work_that_nobody_asks_for_any_more_is_archived_until_it_begins_anew() -> None:
+    gone = event("restart", stage="work", keep=0, reason="gone", gone=True)
+    record = folded([event("stage", stage="work", inputs={}), iteration_event(1), gone])
+    assert record.stage("work").status == "archived"
+    record.apply(event("stage", stage="work", inputs={}))
+    assert record.stage("work").status == "running"
+
+
+def test_what_a_session_has_spent_is_what_its_stages_have_spent() -> None:
+    events = [attempt_event(1), iteration_event(1), attempt_event(2)]
+    other = [{**iteration_event(1), "stage": "other"}]
+    restart = event("restart", stage="work", keep=0, reason="new")
+    record = folded([*events, *other, restart, iteration_event(1)])
+    assert record.spending().calls == 5
+    assert record.spending() == together(s.spending for s in record.stages.values())
 
 
 def test_a_stop_signal_holds_until_the_next_run_and_a_pause_until_resumed() -> None:

@@ -36,6 +36,21 @@ def test_what_is_appended_is_folded_in(tmp_path: Path) -> None:
     assert iterations(tmp_path / "ledger") == [1, 2, 3]
 
 
+def test_a_thread_that_keeps_still_sees_nothing_new_while_others_do(
+    tmp_path: Path,
+) -> None:
+    ledger = JsonlLedger(str(tmp_path / "ledger"))
+    seen = []
+    with ledger.still():
+        ledger.append(iteration_event(1))
+        assert ledger.refresh().events == 0
+        other = threading.Thread(target=lambda: seen.append(ledger.refresh().events))
+        other.start()
+        other.join()
+    assert seen == [1]
+    assert ledger.refresh().events == 1
+
+
 def test_a_second_reader_sees_what_is_added_later(tmp_path: Path) -> None:
     path = str(tmp_path / "ledger")
     writer, reader = JsonlLedger(path), JsonlLedger(path)
