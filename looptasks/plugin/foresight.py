@@ -49,12 +49,15 @@ def _grown(
     below = {s.name: bool(grove.tree.levels[s.name]) for s in grove.pipeline.stages}
     for course in courses:
         name = course.stage.name
+        inner = [view for view in views if view.stage.startswith(f"{name}/")]
         for view in views:
             if view.stage == name:
-                # What is done to a stage with instances is done to those.
-                yield view._replace(next=0, superseded=0) if below[name] else view
+                # What a stage with instances does, and what is done to it, is theirs.
+                done = sum(one.done for one in inner)
+                whole = view._replace(next=0, superseded=0, done=done)
+                yield whole if below[name] else view
         yield from _beads(course)
-        yield from (view for view in views if view.stage.startswith(f"{name}/"))
+        yield from inner
     yield from leaving(grove, views)
 
 

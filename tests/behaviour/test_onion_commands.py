@@ -130,6 +130,8 @@ def test_all_instances_are_listed_but_those_whose_entries_are_gone(
     onion: QuickOnion,
 ) -> None:
     assert "stage:code:b:y:0001" in onion.ok("list", "--all").out
+    listed = [line.split() for line in onion.ok("list").out.splitlines()]
+    assert ["stage:code", "complete", "3", "iterations"] in listed
     onion.wish({"a": WISH["a"]})
     assert onion.again() == ["plan"]
     assert "stage:code:a:x:0001" in onion.ok("list", "--all").out
