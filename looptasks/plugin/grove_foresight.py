@@ -38,8 +38,8 @@ def grove_rows(grove: Grove, course: Course) -> Iterator[Row]:
 def _row(grove: Grove, node: Node) -> Row:
     course = InstanceCourse(grove, node)
     step = course.step()
-    before = [one.name for other in grove.before(node) for one in grove.members(other)]
-    inputs = tuple(dict.fromkeys((*before, *course.stage.inputs)))
+    # Siblings that only come first have no say in what comes out.
+    inputs = tuple(dict.fromkeys((course.stage.parent, *course.stage.inputs)))
     return course.stage._replace(inputs=inputs), course.record, step
 
 

@@ -54,7 +54,7 @@ class LoopReporter(ConsoleReporter):
         """Say that nothing had to be done."""
         if not is_ours(task):
             super().skip_uptodate(task)
-        else:
+        elif not is_instance(task):
             self.line(f"{task.name} is up to date, {task.doc}")
 
     def add_failure(self, task: Any, fail: Any) -> None:
@@ -150,6 +150,12 @@ def is_ours(task: Any) -> bool:
     from looptasks.core.taskname import parsed  # noqa: PLC0415
 
     return parsed(task.name) is not None
+
+
+def is_instance(task: Any) -> bool:
+    """Tell whether a task is one of many like it: their stage speaks for them."""
+    stage: str = ((task.meta or {}).get("looptasks") or ("", 0))[0]
+    return "/" in stage and not stage.startswith("beads/")
 
 
 def iteration_of(task: Any) -> int:

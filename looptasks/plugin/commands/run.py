@@ -10,7 +10,6 @@ from doit import cmd_run
 from doit.cmdparse import CmdParseError
 from doit.exceptions import InvalidCommand, InvalidDodoFile, InvalidTask
 
-from looptasks.core.taskname import parsed
 from looptasks.errors import LoopError
 from looptasks.plugin.commands.yielding import Yielding
 from looptasks.plugin.urgency import urgently
@@ -49,11 +48,18 @@ class Run(Yielding, cmd_run.Run):
         """Have doit run, and again while something came up that it can heed."""
         while True:
             code: int = super().execute(params, args) or 0
-            if code == _INTERRUPTED or any(parsed(n) is None for n, _ in self.failed):
+            if code == _INTERRUPTED or self._failed_elsewhere():
                 return code
             if not (self._has_news() or self._asks(params)):
                 return code
             self.dep_manager = None
+
+    def _failed_elsewhere(self) -> bool:
+        """Tell whether an ordinary task failed: another round would hide that."""
+        # In a project of others this module must cost nothing.
+        from looptasks.core.taskname import parsed  # noqa: PLC0415
+
+        return any(parsed(name) is None for name, _ in self.failed)
 
     def _asks(self, params: Any) -> bool:
         """Ask a person at the terminal; tell whether there is a word to go on with."""
