@@ -101,8 +101,13 @@ def board(view: Board) -> str:
 
 
 def _status(view: Board) -> str:
-    done = sum(line.status == "complete" for line in view.stages)
-    parts = [f"{view.entry}: {done} of {counted(len(view.stages), 'stage')} complete"]
+    stages = [line for line in view.stages if "/" not in line.name]
+    instances = [line for line in view.stages if "/" in line.name]
+    done = sum(line.status == "complete" for line in stages)
+    parts = [f"{view.entry}: {done} of {counted(len(stages), 'stage')} complete"]
+    if instances:
+        complete = sum(line.status == "complete" for line in instances)
+        parts.append(f"{complete} of {counted(len(instances), 'instance')} complete")
     if view.beads:
         closed = sum(line.status == "done" for line in view.beads)
         parts.append(f"wave {view.waves[0]} of {view.waves[1]}")

@@ -50,6 +50,16 @@ class SessionRecord:
             self.stages[name] = StageRecord(name)
         return self.stages[name]
 
+    def names(self) -> list[str]:
+        """Return the stages as planned, each with its instances or beads below it."""
+        planned = dict.fromkeys(n for e in self.entries for n in e.get("stages", ()))
+        others = sorted(name for name in self.stages if name not in planned)
+        below: dict[str, list[str]] = {}
+        for name in others:
+            below.setdefault(name.partition("/")[0], []).append(name)
+        found = [n for name in planned for n in (name, *below.pop(name, ()))]
+        return found + [name for rest in below.values() for name in rest]
+
     def spending(self) -> Spending:
         """Return what all stages have cost together."""
         return self.spent

@@ -24,8 +24,8 @@ def write_board(place: Workplace, *, at_once: bool) -> None:
     beads = bead_standings(place) if place.uses_beads() else []
     stages = [
         _line(record, name)
-        for name in _names(record.entries, record.stages)
-        if not bead_of(name)
+        for name in record.names()
+        if not bead_of(name) and record.stage(name).status != "archived"
     ]
     view = Board(
         session=place.session,
@@ -53,11 +53,6 @@ def _bead_line(record: SessionRecord, standing: Standing) -> Line:
     name = f"{bead.id} {bead.title}"
     done = len(stage.iterations)
     return Line(name, standing.state, done, standing.reason, stage.spending)
-
-
-def _names(entries: Any, stages: Any) -> list[str]:
-    planned = [name for entry in entries for name in entry.get("stages", ())]
-    return list(dict.fromkeys([*planned, *stages]))
 
 
 def write_waves(place: Workplace, beads: list[Standing]) -> None:

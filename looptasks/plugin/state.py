@@ -17,19 +17,8 @@ def session_state(place: Workplace) -> dict[str, Any]:
     """Return how a session stands, for people and programs."""
     record = place.record()
     owner = place.lock.owner()
-    stages = [
-        {
-            "stage": name,
-            "status": _stage_status(stage, running=owner is not None),
-            "iterations": len(stage.iterations),
-            "reason": _reason(stage),
-            "cost_usd": stage.spending.cost,
-            "tokens": stage.spending.tokens,
-            "cost": stage.spending.spoken(),
-            "seconds": round(stage.spending.seconds, 3),
-        }
-        for name, stage in _planned(record)
-    ]
+    alive = owner is not None
+    stages = [_stage(record.stage(n), running=alive) for n in record.names()]
     status = _status([s["status"] for s in stages], record, owner)
     spending = record.spending()
     gates = questions(place)
@@ -56,6 +45,19 @@ def session_state(place: Workplace) -> dict[str, Any]:
     }
 
 
+def _stage(stage: StageRecord, *, running: bool) -> dict[str, Any]:
+    return {
+        "stage": stage.name,
+        "status": _stage_status(stage, running=running),
+        "iterations": len(stage.iterations),
+        "reason": _reason(stage),
+        "cost_usd": stage.spending.cost,
+        "tokens": stage.spending.tokens,
+        "cost": stage.spending.spoken(),
+        "seconds": round(stage.spending.seconds, 3),
+    }
+
+
 def _branches(place: Workplace) -> list[str]:
     """Return the branches that hold work of the session which did not come home."""
     if not os.path.isdir(place.folder.file("worktrees")):
@@ -72,12 +74,6 @@ def _wave(place: Workplace) -> str | None:
     from looptasks.plugin.standing import bead_standings, wave_at_work  # noqa: PLC0415
 
     return "{} of {}".format(*wave_at_work(bead_standings(place)))
-
-
-def _planned(record: Any) -> list[tuple[str, Any]]:
-    names = [name for entry in record.entries for name in entry.get("stages", ())]
-    names += [name for name in record.stages if name not in names]
-    return [(name, record.stage(name)) for name in names]
 
 
 def _stage_status(stage: StageRecord, *, running: bool) -> str:

@@ -227,3 +227,16 @@ def test_an_artifact_edited_by_hand_is_rendered_again(onion: OnionProject) -> No
     again(onion)
     assert "another title" in onion.read(".loop/s/plan/output/plan.md")
     assert "another title" in onion.read(".loop/s/plan/entries/specs/b.json")
+
+
+def test_status_and_board_show_instances_below_their_stage(onion: OnionProject) -> None:
+    onion.wish({name: WISH[name] for name in ("a", "b")})
+    again(onion)
+    said = onion.ok("status", "session=s").out
+    stages = [line.split()[1] for line in said.splitlines() if line[:5] == "stage"]
+    assert stages[:5] == ["plan", "spec", "spec/a", "spec/b", "phase"]
+    assert "2 of 2 instances complete" in said
+    board = onion.read(".loop/s/PROGRESS.md")
+    assert "4 of 4 stages complete, 14 of 14 instances complete" in board
+    assert "spec/c" not in board
+    assert onion.ok("status", "session=s", "--json").json["status"] == "complete"

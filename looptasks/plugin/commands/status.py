@@ -79,13 +79,15 @@ class Status(AskingCommand):
     def _stages(self, engaged: Engagement, stages: Sequence[Mapping[str, Any]]) -> None:
         fans = _fans(engaged)
         for stage in stages:
-            done = counted(stage["iterations"], "iteration")
+            done = f"{counted(stage['iterations'], 'iteration')}, {stage['cost']}"
             if stage["stage"] in fans:
-                done = closed_of_all(engaged.place)
-            self.print(
-                f"stage     {stage['stage']:<20} {stage['status']:<10} "
-                f"{done}, {stage['cost']}"
-            )
+                done = f"{closed_of_all(engaged.place)}, {stage['cost']}"
+            if below := _instances(stage["stage"], stages):
+                complete = sum(one["status"] == "complete" for one in below)
+                done = f"{complete} of {counted(len(below), 'instance')} complete"
+            if stage["status"] == "archived":
+                continue
+            self.print(f"stage     {stage['stage']:<20} {stage['status']:<10} {done}")
             if stage["reason"]:
                 self.print(f"          {stage['reason']}")
 
@@ -95,6 +97,14 @@ def _fans(engaged: Engagement) -> set[str]:
     with suppress(LoopError):
         engaged.take_on_recorded()
     return {name for each in engaged.pipelines.values() for name in fanning(each)}
+
+
+def _instances(
+    name: str, stages: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return a stage's instances, those left out that nobody asks for any more."""
+    below = [s for s in stages if s["stage"].startswith(f"{name}/")]
+    return [s for s in below if s["status"] != "archived"]
 
 
 def _asked(signal: Mapping[str, Any]) -> str:
