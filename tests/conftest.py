@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.bead_project import BeadProject
+from tests.support.git_repository import ENVIRON, Repository
 from tests.support.project import Project
 
 # A test run in the background ignores signals, and so would all that it starts.
@@ -25,3 +26,18 @@ def fan(tmp_path: Path) -> BeadProject:
     project = BeadProject(tmp_path / "project")
     project.swarm()
     return project
+
+
+@pytest.fixture
+def own_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let git see no configuration but a repository's own."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name, value in ENVIRON.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def repository(tmp_path: Path, own_git: None) -> Repository:
+    """Return a repository that sees no configuration but its own."""
+    del own_git
+    return Repository(tmp_path / "project")

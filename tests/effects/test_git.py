@@ -8,16 +8,7 @@ import pytest
 from looptasks.effects.git import Git
 from looptasks.effects.git_worktree import Worktrees
 from looptasks.errors import LoopError
-from tests.support.git_repository import ENVIRON, Repository, passes
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """Return a repository that sees no configuration but its own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name, value in ENVIRON.items():
-        monkeypatch.setenv(name, value)
-    return Repository(tmp_path / "project")
+from tests.support.git_repository import Repository, passes
 
 
 def test_a_failure_says_what_git_says(repository: Repository) -> None:

@@ -12,7 +12,7 @@ import pytest
 from looptasks.core.merge import CheckResult, Dirty, Merged, NothingToMerge
 from looptasks.core.worktree import Worktree
 from tests.support.deadly_git import DeadlyGit, age_locks
-from tests.support.git_repository import ENVIRON, Repository, passes
+from tests.support.git_repository import Repository, passes
 
 _MERGE = """
 import sys
@@ -52,15 +52,6 @@ if [ -f "$0.armed" ]; then
 fi
 cat
 """
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """Return a repository that sees no configuration but its own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name, value in ENVIRON.items():
-        monkeypatch.setenv(name, value)
-    return Repository(tmp_path / "project")
 
 
 def _assert_goes_on(repository: Repository, worktree: Worktree) -> None:

@@ -17,16 +17,7 @@ from looptasks.core.merge import (
 )
 from looptasks.effects.git_merge import Merging
 from looptasks.errors import LoopError
-from tests.support.git_repository import ENVIRON, Repository, passes
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """Return a repository that sees no configuration but its own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name, value in ENVIRON.items():
-        monkeypatch.setenv(name, value)
-    return Repository(tmp_path / "project")
+from tests.support.git_repository import Repository, passes
 
 
 def test_a_merge_brings_the_work_into_branch_and_tree(repository: Repository) -> None:

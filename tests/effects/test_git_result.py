@@ -14,18 +14,9 @@ from looptasks.effects.git_commit import commit_all
 from looptasks.effects.git_merge import Merging
 from looptasks.effects.git_result import ResultBranch
 from looptasks.errors import LoopError
-from tests.support.git_repository import ENVIRON, Repository, passes
+from tests.support.git_repository import Repository, passes
 
 RESULT = "loop/s/result"
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """Return a repository that sees no configuration but its own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name, value in ENVIRON.items():
-        monkeypatch.setenv(name, value)
-    return Repository(tmp_path / "project")
 
 
 def result_of(repository: Repository) -> ResultBranch:

@@ -11,16 +11,7 @@ from looptasks.core.worktree import Worktree
 from looptasks.effects.git_commit import UnresolvedMerge, commit_all
 from looptasks.effects.git_worktree import Worktrees
 from looptasks.errors import LoopError
-from tests.support.git_repository import ENVIRON, Repository, passes
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """Return a repository that sees no configuration but its own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name, value in ENVIRON.items():
-        monkeypatch.setenv(name, value)
-    return Repository(tmp_path / "project")
+from tests.support.git_repository import Repository, passes
 
 
 def _rescued(repository: Repository) -> list[str]:

@@ -11,7 +11,7 @@ from looptasks.plugin.result_branch import instance_site, land, set_aside
 from looptasks.plugin.workplace import Workplace
 from looptasks.plugin.worksite import put_away
 from tests.support.deadly_git import DeadlyGit, age_locks
-from tests.support.git_repository import ENVIRON, Repository, passes
+from tests.support.git_repository import Repository, passes
 
 _LAND = """
 import sys
@@ -25,15 +25,6 @@ from looptasks.plugin.result_branch import set_aside
 from looptasks.plugin.workplace import Workplace
 set_aside(Workplace(sys.argv[1], "s", "run"), "code/a")
 """
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """Return a repository that sees no configuration but its own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name, value in ENVIRON.items():
-        monkeypatch.setenv(name, value)
-    return Repository(tmp_path / "project")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from looptasks.plugin.result_branch import (
 )
 from looptasks.plugin.workplace import Workplace
 from looptasks.plugin.worksite import Worksite, clean_up, kept_branch, put_away
-from tests.support.git_repository import ENVIRON, Repository, passes
+from tests.support.git_repository import Repository, passes
 
 RESULT = "loop/s/result"
 COMMAND = f"git merge {RESULT}"
@@ -78,11 +78,9 @@ class Session:
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+def session(tmp_path: Path, own_git: None) -> Session:
     """Return a session in a repository that sees no configuration but its own."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name, value in ENVIRON.items():
-        monkeypatch.setenv(name, value)
+    del own_git
     return Session(tmp_path / "project")
 
 

@@ -16,6 +16,20 @@ ENVIRON = {
 }
 
 
+def git(folder: Path | str, *arguments: str) -> str:
+    """Return what git prints in a folder."""
+    done = subprocess.run(
+        ("git", *arguments),
+        cwd=folder,
+        env=os.environ | ENVIRON,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
 class Repository:
     """A repository with one commit on `main`, and a session `s` on it."""
 
@@ -33,16 +47,7 @@ class Repository:
 
     def git(self, *arguments: str, at: Path | str = "") -> str:
         """Return what git prints."""
-        done = subprocess.run(
-            ("git", *arguments),
-            cwd=at or self.top,
-            env=os.environ | ENVIRON,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return git(at or self.top, *arguments)
 
     def write(self, name: str, text: str) -> None:
         """Write a file of the project."""

@@ -6,13 +6,11 @@ hands on another text.
 """
 
 import json
-import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.support.git_repository import ENVIRON
+from tests.support.git_repository import git
 from tests.support.project import Project
 
 AGENT = '''\
@@ -114,16 +112,7 @@ class OnionProject(Project):
 
     def git(self, *words: str) -> str:
         """Return what git prints."""
-        done = subprocess.run(
-            ("git", *words),
-            cwd=self.root,
-            env=os.environ | ENVIRON,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return git(self.root, *words)
 
     def new_runs(self) -> list[str]:
         """Return the agent calls since this was last asked, sorted."""
