@@ -33,14 +33,16 @@ def _grown(
     """Yield the outlook of stages and their instances, each below its stage."""
     from looptasks.plugin.grove import Grove  # noqa: PLC0415 - seldom
     from looptasks.plugin.grove_foresight import grove_rows, leaving  # noqa: PLC0415
+    from looptasks.plugin.invalidation import gone_by_now  # noqa: PLC0415
 
     how = engaged.pipelines[entry], engaged.requests[entry]
     grove = Grove(engaged.place, *how)
+    gone = gone_by_now(grove)
     rows = [
         row
         for course in courses
         for row in (
-            grove_rows(grove, course)
+            grove_rows(grove, course, gone)
             if course.stage.parent
             else [(course.stage, course.record, _step(course))]
         )
@@ -58,7 +60,7 @@ def _grown(
                 yield whole if below[name] else view
         yield from _beads(course)
         yield from inner
-    yield from leaving(grove, views)
+    yield from leaving(grove, views, gone)
 
 
 def _step(course: Course) -> Step:

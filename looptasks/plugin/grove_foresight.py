@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from looptasks.core.count import counted
 from looptasks.core.instance import Node
 from looptasks.core.outlook import Outlook
 from looptasks.core.pipeline import Stage
@@ -10,12 +11,12 @@ from looptasks.core.step import Iterate, Step, Stop
 from looptasks.plugin.course import Course
 from looptasks.plugin.grove import Grove
 from looptasks.plugin.instance_course import InstanceCourse
-from looptasks.plugin.invalidation import outdated
+from looptasks.plugin.invalidation import Outdated
 
 Row = tuple[Stage, StageRecord, Step]
 
 
-def grove_rows(grove: Grove, course: Course) -> Iterator[Row]:
+def grove_rows(grove: Grove, course: Course, gone: Iterable[Outdated]) -> Iterator[Row]:
     """Yield what is known of a stage's instances, then of the stage itself."""
     group = Node(course.stage.name)
     rows = [_row(grove, node) for node in grove.instances(group)]
@@ -32,7 +33,8 @@ def grove_rows(grove: Grove, course: Course) -> Iterator[Row]:
     )
     inputs = tuple(dict.fromkeys((*above, *course.stage.inputs, *names)))
     stage = course.stage._replace(inputs=inputs)
-    yield stage, course.record, _together(grove, course, rows)
+    mine = [one for one in gone if one.node.stage == course.stage.name]
+    yield stage, course.record, _together(grove, course, rows, len(mine))
 
 
 def _row(grove: Grove, node: Node) -> Row:
@@ -43,7 +45,7 @@ def _row(grove: Grove, node: Node) -> Row:
     return course.stage._replace(inputs=inputs), course.record, step
 
 
-def _together(grove: Grove, course: Course, rows: list[Row]) -> Step:
+def _together(grove: Grove, course: Course, rows: list[Row], gone: int) -> Step:
     source = grove.tree.source(Node(course.stage.name))
     if grove.artifact(source) is None:
         return Iterate(0, f"once {grove.task(source)} has its artifact")
@@ -53,20 +55,19 @@ def _together(grove: Grove, course: Course, rows: list[Row]) -> Step:
     stuck = [s for _, _, s in rows if isinstance(s, Stop) and s.status != "complete"]
     if stuck:
         return stuck[0]
-    if gone := [o for o in outdated(grove, Node(course.stage.name)) if o.gone]:
-        return Iterate(0, f"{len(gone)} instances to archive")
+    if gone:
+        return Iterate(0, f"{counted(gone, 'instance')} to archive")
     if course.record.status != "complete":
         return Iterate(0, "no instance is left")
     return Stop("complete", course.record.reason)
 
 
-def leaving(grove: Grove, views: Iterable[Outlook]) -> Iterator[Outlook]:
+def leaving(
+    grove: Grove, views: Iterable[Outlook], gone: Iterable[Outdated]
+) -> Iterator[Outlook]:
     """Yield the instances whose entries are gone: their work is to be archived."""
     moving = {view.stage: view.task for view in views if view.fate in ("run", "maybe")}
-    every = Node(grove.tree.fans()[0].name)
-    for node, reason, gone in outdated(grove, every):
-        if not gone:
-            continue
+    for node, reason, _ in gone:
         record = grove.place.record().stage(node.name)
         known = 0, len(record.iterations), record.status, len(record.iterations)
         found = Outlook(node.name, node.task, "archive", reason, *known)

@@ -27,9 +27,13 @@ class Outdated(NamedTuple):
 
 
 def outdated(grove: Grove, group: Node) -> list[Outdated]:
-    """Return the instances below a node that are still said to hold, but do not."""
+    """Return the instances below a node that are still said to hold, but do not.
+
+    Only the list that begins there is looked at. What is in lists below it may come
+    out differently before its turn comes.
+    """
     within = [node for node in grove.recorded() if _is_within(grove, node, group)]
-    found = [o for node in within if (o := _judged(grove, node)) is not None]
+    found = [o for node in within if (o := _judged(grove, node, group)) is not None]
     changed = {o.node: o for o in found if not o.gone}
     known = {o.node for o in found}
     for node in within:
@@ -40,18 +44,50 @@ def outdated(grove: Grove, group: Node) -> list[Outdated]:
 
 
 def _is_within(grove: Grove, node: Node, group: Node) -> bool:
+    """Tell whether an instance goes through the list that begins at a group."""
     count, levels = len(group.path), grove.tree.levels
-    same = levels[node.stage][:count] == levels[group.stage][:count]
+    above = levels[group.stage][: count + 1]
+    same = levels[node.stage][: len(above)] == above
     return same and node.path[:count] == group.path
 
 
-def _judged(grove: Grove, node: Node) -> Outdated | None:
-    for name, (source, field) in zip(node.path, grove.sources(node), strict=True):
+def gone_by_now(grove: Grove) -> list[Outdated]:
+    """Return the instances whose entry is not in its list, as things are now."""
+    found = (one for node in grove.recorded() if (one := _missing(grove, node)))
+    return [one for one in found if _is_said_to_hold(grove, one)]
+
+
+def _missing(grove: Grove, node: Node) -> Outdated | None:
+    for source, field in grove.sources(node):
         if grove.artifact(source) is None:
-            return None  # it is being made: nobody can tell
-        if name not in grove.listed(source, field):
-            reason = f"entry `{name}` of {grove.task(source)} is gone"
-            return Outdated(node, reason, gone=True)
+            return None
+        if gone := _gone(grove, node, source, field):
+            return gone
+    return None
+
+
+def _judged(grove: Grove, node: Node, group: Node) -> Outdated | None:
+    levels = grove.tree.levels[group.stage]
+    if len(group.path) == len(levels):
+        return _changed(grove, node)
+    level = levels[len(group.path)]
+    source = Node(level.stage, group.path)
+    if grove.artifact(source) is None:
+        return None  # it is being made: nobody can tell
+    if gone := _gone(grove, node, source, level.field):
+        return gone
+    return _changed(grove, node) if grove.tree.parent(node) == source else None
+
+
+def _gone(grove: Grove, node: Node, source: Node, field: str) -> Outdated | None:
+    name = node.path[len(source.path)]
+    if name in grove.listed(source, field):
+        return None
+    reason = f"entry `{name}` of {grove.task(source)} is gone"
+    return Outdated(node, reason, gone=True)
+
+
+def _changed(grove: Grove, node: Node) -> Outdated | None:
     entry = grove.entry(node)
     before = grove.place.record().stage(node.name).inputs.get("entry", "")
     if entry is None or not before or entry.digest == before:

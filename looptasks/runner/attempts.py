@@ -199,6 +199,8 @@ def _prompt(job: Job, tools: Tools, failures: Sequence[Mapping[str, Any]]) -> st
         **tools.folder.variables(loop.prompt),
         **job.variables,
     }
+    if not loop.artifact:
+        values["ARTIFACT"] = ""
     text = render(loop.prompt, values)
     told = _TELLING.intersection(variables(loop.prompt))
     return text if told else "\n".join([text, *map(user_feedback, job.words)])

@@ -351,7 +351,7 @@ def test_an_artifact_is_shown_by_title_overview_and_entries(gated: Project) -> N
         "    - db: Tables",
         "    - api: Routes",
         "  risks: 1",
-        "  all of it: .loop/s/plan/iterations/0001/artifact.json",
+        "  all of it: .loop/s/plan/iterations/0001/artifact.md",
     ]
 
 

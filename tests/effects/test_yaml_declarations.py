@@ -101,13 +101,29 @@ def test_a_blocks_name_means_all_its_stages(root: str) -> None:
 
 def test_a_prompt_that_names_a_stage_works_from_it(root: str) -> None:
     text = """\
-  - {name: a, prompt: x}
+  - {name: a, prompt: x, artifact: plan}
   - {name: b, prompt: x}
   - {name: c, prompt: "x ${INPUTS.a}"}
-  - {name: d, prompt: x, each: a.tasks}
 """
-    wired = inputs(stages(root, text))
-    assert (wired["c"], wired["d"]) == (("b", "a"), ("c", "a"))
+    assert inputs(stages(root, text))["c"] == ("b", "a")
+
+
+def test_a_stage_that_fans_out_works_from_its_entry_and_waits_for_more(
+    root: str,
+) -> None:
+    text = """\
+  - {name: a, prompt: x, artifact: plan}
+  - {name: b, prompt: x}
+  - {name: c, prompt: x, each: a.specs}
+  - {name: d, prompt: "x ${INPUTS.b}", each: c}
+  - {name: e, prompt: "x", each: a.specs, inputs: [b]}
+"""
+    found = {stage.name: stage for stage in stages(root, text).stages}
+    assert (found["c"].inputs, found["c"].after) == ((), ("b", "a"))
+    assert (found["c"].parent, found["c"].field) == ("a", "specs")
+    assert (found["d"].inputs, found["d"].after) == (("b",), ("c", "b"))
+    assert (found["d"].parent, found["d"].field) == ("c", "")
+    assert (found["e"].inputs, found["e"].after) == (("b",), ("b", "a"))
 
 
 def test_no_stage_stands_before_what_it_works_from(root: str) -> None:
