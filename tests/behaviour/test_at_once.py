@@ -15,7 +15,7 @@ BEADS = ("a-1", "a-2", "a-3", "a-4", "a-5")
 # Waits for company for a while: who is allowed to come does so.
 SOCIABLE = """\
 touch "$home/.beads/here.$me"
-for i in 1 2 3 4 5 6 7 8 9 10; do
+for i in 1 2 3 4 5; do
     [ "$(ls "$home"/.beads/here.* | wc -l)" -ge 3 ] && break
     sleep 0.1
 done
