@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.bench import Bench
-from bench.commands import doit, insist, insist_that
+from bench.commands import doit, insist_that
+from bench.nothing_to_do import raw_run
 from bench.projects import pipeline_project
 from bench.samples import Contender
 from bench.table import Row
@@ -35,7 +36,7 @@ def rows(bench: Bench) -> Iterator[Row]:
         (instances, "instances", "instances"),
     ):
         name = f"run of {count:,} {of} of an onion done / raw doit"
-        ours, floor = _run(bench, project), _raw(bench, count)
+        ours, floor = _run(bench, project), raw_run(bench, count)
         yield bench.row(name, ours, floor, bench.effort(4), limit=limit, note="CPU")
 
 
@@ -44,15 +45,6 @@ def _run(bench: Bench, project: Path) -> Contender:
         ran = doit(project, bench.with_us, "pipeline:p", "session=s")
         said = ran.out.splitlines()[-1]
         insist_that("nothing to do" in said and f"{_WIDTH**3} instances" in said, said)
-        return ran.cpu
-
-    return seconds
-
-
-def _raw(bench: Bench, count: int) -> Contender:
-    def seconds() -> float:
-        ran = doit(bench.raw(count), bench.without)
-        insist(ran.out.count("-- t:"), count, "tasks up to date")
         return ran.cpu
 
     return seconds

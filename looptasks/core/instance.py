@@ -128,25 +128,6 @@ class Tree:
             above = self.stages[above].parent
         return found
 
-    def affected(self, source: Node, field: str, name: str) -> "Touched":
-        """Return what rests on one entry of a node's artifact."""
-        return Touched(self, Level(source.stage, field), (*source.path, name))
-
-
-class Touched(NamedTuple):
-    """All instances that go through one entry."""
-
-    tree: Tree
-    level: Level
-    path: Path
-
-    def holds(self, node: Node) -> bool:
-        """Tell whether an instance is one of them."""
-        index = len(self.path) - 1
-        levels = self.tree.levels.get(node.stage, ())
-        through = index < len(levels) and levels[index] == self.level
-        return through and node.path[: len(self.path)] == self.path
-
 
 def works(artifact: Mapping[str, Any], field: str) -> dict[str, Work]:
     """Return the entries of an artifact's list by their names, in their order."""

@@ -1,9 +1,10 @@
 """A record: what a session's ledger says, folded event by event."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from looptasks.core.digest import MISSING
+from looptasks.core.file_history import Change, FileHistory
 from looptasks.core.gate import ON_COMMAND_LINE, answer_from
 from looptasks.core.iteration import iteration_from
 from looptasks.core.signal import Signals
@@ -12,15 +13,6 @@ from looptasks.core.stage_record import StageRecord
 from looptasks.core.usage_limit import UsageLimit, limit_from
 
 Event = Mapping[str, Any]
-
-
-class Change(NamedTuple):
-    """What an iteration made of a file: digests before and after."""
-
-    sequence: int
-    stage: str
-    before: str
-    after: str
 
 
 class SessionRecord:
@@ -33,7 +25,7 @@ class SessionRecord:
         self.run: Event | None = None
         self.end: Event | None = None
         self.stops: list[Event] = []
-        self.changes: dict[str, list[Change]] = {}
+        self.files = FileHistory()
         self.runs = 0
         self.events = 0
         self.began = ""
@@ -83,12 +75,8 @@ class SessionRecord:
         That is how the stage itself left it, and what others made of that since;
         what stages in `but` and people did does not count.
         """
-        since, digest = self.stage(stage).left.get(path, (0, MISSING))
-        for change in self.changes.get(path, ()):
-            counts = change.sequence > since and change.stage not in but
-            if counts and change.before == digest:
-                digest = change.after
-        return digest
+        left = self.stage(stage).left.get(path, (0, MISSING))
+        return self.files.follow(path, left, but)
 
 
 def _entry(record: SessionRecord, event: Event) -> None:
@@ -166,8 +154,7 @@ def _iteration(record: SessionRecord, event: Event) -> None:
     record.spent = record.spent.add(*cost, guessed=iteration.estimated)
     for path, before in iteration.changed.items():
         after = iteration.left.get(path, MISSING)
-        change = Change(record.events, stage.name, before, after)
-        record.changes.setdefault(path, []).append(change)
+        record.files.add(path, Change(record.events, stage.name, before, after))
     stage.updated_at, stage.status, stage.reason = event["at"], "running", ""
 
 
@@ -237,8 +224,7 @@ def _landing(record: SessionRecord, event: Event) -> None:
     record.landing = event
     for path, (before, after) in event["changed"].items():
         how = before or MISSING, after or MISSING
-        change = Change(record.events, event["entry"], *how)
-        record.changes.setdefault(path, []).append(change)
+        record.files.add(path, Change(record.events, event["entry"], *how))
 
 
 _HANDLERS = {

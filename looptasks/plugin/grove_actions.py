@@ -5,6 +5,7 @@ from typing import Any
 
 from doit.exceptions import TaskFailed
 
+from looptasks.core.count import all_of
 from looptasks.core.digest import of_value
 from looptasks.core.instance import node_of
 from looptasks.core.pipeline import Stage
@@ -48,7 +49,7 @@ def _stop(place: Workplace, names: Sequence[str]) -> Stop:
     if open_:
         name = node_of(next(iter(open_))).task
         return Stop("waiting", f"{len(open_)} of {len(names)} not begun, first {name}")
-    return Stop("complete", f"all {len(names)} instances are complete")
+    return Stop("complete", all_of(len(names), "instance", "complete"))
 
 
 def _hand_on(place: Workplace, stage: Stage, names: Sequence[str]) -> None:

@@ -36,6 +36,17 @@ def free(project: OnionProject) -> None:
         path.unlink()
 
 
+def look_again(project: OnionProject, *words: str) -> None:
+    """Have the plan iterate, with nothing else to say, while a code agent works."""
+    hold(project, "code.a2")
+    running = project.start("-n", "4", *words, "pipeline:onion", "session=s")
+    until(project, "code:a2")
+    project.ok("iterate", "plan", "session=s", "feedback=look again")
+    free(project)
+    running.communicate(timeout=120)
+    assert running.returncode == 0
+
+
 def half_way(project: OnionProject, *words: str) -> list[str]:
     """Have the plan iterate while two code agents are at work; return all calls."""
     hold(project, "code.a2", "code.b2")
@@ -82,14 +93,8 @@ def test_what_came_out_of_it_is_what_an_undisturbed_run_makes(
 def test_a_plan_that_comes_out_the_same_repeats_nothing_below(
     onion: OnionProject,
 ) -> None:
-    hold(onion, "code.a2")
-    running = onion.start("-n", "4", "pipeline:onion", "session=s")
-    until(onion, "code:a2")
-    onion.ok("iterate", "plan", "session=s", "feedback=look again")
-    free(onion)
-    running.communicate(timeout=120)
+    look_again(onion)
     calls = onion.new_runs()
-    assert running.returncode == 0
     assert calls.count("plan") == 2
     assert len(calls) == CALLS + 1
 
@@ -135,13 +140,7 @@ def test_another_round_repeats_no_ordinary_task(onion: OnionProject) -> None:
         "dodo.py",
         'def task_note():\n    return {"actions": ["echo noted >> notes.log"]}\n',
     )
-    hold(onion, "code.a2")
-    running = onion.start("-n", "4", "note", "pipeline:onion", "session=s")
-    until(onion, "code:a2")
-    onion.ok("iterate", "plan", "session=s", "feedback=look again")
-    free(onion)
-    running.communicate(timeout=120)
-    assert running.returncode == 0
+    look_again(onion, "note")
     assert onion.runs().count("plan") == 2
     assert onion.read("notes.log").split() == ["noted"]
 
@@ -149,13 +148,7 @@ def test_another_round_repeats_no_ordinary_task(onion: OnionProject) -> None:
 def test_to_run_everything_again_means_once(onion: OnionProject) -> None:
     onion.ok("-n", "4", "pipeline:onion", "session=s")
     onion.new_runs()
-    hold(onion, "code.a2")
-    running = onion.start("-n", "4", "-a", "pipeline:onion", "session=s")
-    until(onion, "code:a2")
-    onion.ok("iterate", "plan", "session=s", "feedback=look again")
-    free(onion)
-    running.communicate(timeout=120)
-    assert running.returncode == 0
+    look_again(onion, "-a")
     calls = onion.new_runs()
     assert calls.count("plan") == 2
     assert len(calls) == CALLS + 1, calls
