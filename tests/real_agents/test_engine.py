@@ -114,10 +114,13 @@ def test_beads_are_done_at_the_same_time_in_worktrees(bench: AgentBench) -> None
 def test_nothing_outlives_a_doit_that_is_killed(
     more_benches: list[AgentBench],
 ) -> None:
-    boxes = ["none"] if bubblewrap.why_not() else ["none", "bwrap"]
+    why_not = bubblewrap.why_not()
+    boxes = ["none"] if why_not else ["none", "bwrap"]
     with ThreadPoolExecutor() as pool:
         found = pool.map(kill_doit, more_benches, boxes)
     assert [wrong for wrong in found if wrong] == []
+    if why_not:
+        pytest.skip(f"without bubblewrap nothing is left; with it: {why_not}")
 
 
 def kill_doit(bench: AgentBench, sandbox: str) -> str:
